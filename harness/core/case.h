@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/dtype.h"
+#include "core/value_recipe.h"
+
+namespace aotifuzz {
+
+/// One input of a case. A tensor names concrete sizes and a layout; a scalar stands for an int, float or bool input.
+struct CaseInput {
+  enum class Kind : uint8_t { kTensor, kInt, kFloat, kBool, kNone };
+  std::string name;  ///< the program's user input ("x"); position decides, the name is for readers and reports
+  Kind kind = Kind::kTensor;
+
+  // kTensor
+  Dtype dtype = Dtype::kF32;
+  std::vector<int64_t> sizes;
+  std::optional<std::vector<int64_t>> strides;  ///< elements; none means row-major dense
+  int64_t offset = 0;                           ///< elements from the start of the storage
+  int64_t misalign_bytes = 0;                   ///< storage starts this far past a 64-byte boundary
+  std::string storage_of;                       ///< name of an earlier input whose storage this one views; "" = its own
+  bool zero_tensor = false;                     ///< torch._efficientzerotensor: no storage at all
+  ValueRecipe values;                           ///< ignored when storage_of is set (the values are the other's)
+
+  // scalars
+  Number scalar = int64_t{0};
+
+  int64_t numel() const;
+  /// Row-major strides for `sizes` as torch makes them (sizes of 0 count as 1).
+  static std::vector<int64_t> dense_strides(const std::vector<int64_t>& sizes);
+  std::vector<int64_t> effective_strides() const { return strides ? *strides : dense_strides(sizes); }
+  /// Elements of storage that the view spans, offset included; 0 for an empty tensor.
+  int64_t storage_elements() const;
+
+  friend bool operator==(const CaseInput&, const CaseInput&);
+};
+
+/// A recipe for one set of inputs and how to run it: a few hundred bytes of text, never tensors. Says concrete sizes, not
+/// export's symbol names (they change with each export). Format: store/case_text.h.
+struct Case {
+  std::vector<CaseInput> inputs;  ///< in the program's order of user inputs
+
+  bool input_checks = false;  ///< run the package with AOTI_RUNTIME_CHECK_INPUTS=1
+  int runs = 2;               ///< runs of the package on the same inputs; >= 2 feeds the `stable` oracle
+  int threads = 1;            ///< at::set_num_threads
+
+  friend bool operator==(const Case&, const Case&);
+};
+
+}  // namespace aotifuzz

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace aotifuzz {
+
+/// Never merged, never renamed; README has the table of meanings.
+enum class VerdictClass {
+  kWrongResult, kWrongMetadata, kInputChanged, kUnstable, kRejectsLegal, kMemoryFault, kCrash, kHang, kLeak,
+  kMissesError, kAcceptsIllegal,
+};
+std::string_view verdict_class_name(VerdictClass cls);  ///< "wrong-result"
+std::optional<VerdictClass> verdict_class_from_name(std::string_view name);
+
+enum class VerdictStatus { kPass, kFail, kSkip, kMistrusted };
+std::string_view verdict_status_name(VerdictStatus status);
+
+/// What one oracle says about one case.
+struct Verdict {
+  std::string oracle;                     ///< catalog key
+  VerdictStatus status = VerdictStatus::kPass;
+  std::optional<VerdictClass> cls;        ///< set when status is kFail
+  bool fault = false;                     ///< kFail: true = fault (legal input), false = gap
+  /// kSkip, kMistrusted: a stable reason key that the summary counts ("random op: aten.rand.default").
+  /// kFail: one sentence for people.
+  std::string reason;
+  /// kFail: "same bug" text: class, output or op, broken condition; never addresses, sizes or values. The reducer keeps it.
+  std::string signature;
+  /// kFail: what the verdict rests on, in print order: {"output", "1"}, {"index", "[0, 3]"}, {"expected", "3"}, ...
+  std::vector<std::pair<std::string, std::string>> measures;
+};
+
+}  // namespace aotifuzz
