@@ -1,0 +1,74 @@
+#include "store/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/error.h"
+
+namespace aotifuzz {
+namespace {
+
+[[noreturn]] void fail(const char* what, const std::string& path) {
+  throw HarnessError(std::string(what) + ": " + std::strerror(errno), path,
+                     "check that the disk has space and that you may write there");
+}
+
+}  // namespace
+
+void write_file_whole(const std::string& path, std::string_view content) {
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  if (folder.empty()) folder = ".";
+  // The process number keeps two writers of one file apart; which of them is last does not matter.
+  const std::string temporary = path + "." + std::to_string(::getpid()) + ".tmp";
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) fail("cannot create a file", temporary);
+  size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t n = ::write(fd, content.data() + done, content.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      const int error = errno;
+      ::close(fd);
+      ::unlink(temporary.c_str());
+      errno = error;
+      fail("cannot write a file", temporary);
+    }
+    done += static_cast<size_t>(n);
+  }
+  const bool synced = ::fsync(fd) == 0;
+  ::close(fd);
+  if (!synced || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    errno = error;
+    fail("cannot put a file in place", path);
+  }
+  // Without this the rename itself may be lost with the power.
+  if (const int dir = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); dir >= 0) {
+    ::fsync(dir);
+    ::close(dir);
+  }
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (!in || std::filesystem::is_directory(path)) throw HarnessError("cannot read a file", path, "check the path");
+  text << in.rdbuf();
+  if (in.bad()) throw HarnessError("cannot read a file", path, "check the disk");
+  return text.str();
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw HarnessError("cannot create a folder: " + error.message(), path, "check that you may write there");
+}
+
+}  // namespace aotifuzz

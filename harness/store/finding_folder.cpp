@@ -1,0 +1,54 @@
+#include "store/finding_folder.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "store/atomic_file.h"
+#include "store/case_text.h"
+#include "store/issue_report.h"
+#include "store/python_reproducer.h"
+
+namespace aotifuzz {
+namespace {
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+std::string replay_command(const std::string& folder) {
+  const bool plain = std::all_of(folder.begin(), folder.end(), [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("/._-+=:@%,").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) return "aotifuzz replay " + folder;
+  std::string quoted = "'";
+  for (const char c : folder) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return "aotifuzz replay " + quoted + "'";
+}
+
+std::string print_finding_case(const Finding& finding, const std::string& folder) {
+  const Verdict& verdict = finding.verdict;
+  const std::string text = print_case(finding.minimal);
+  const size_t first_line = text.find('\n') + 1;
+  std::string head;
+  head += "# " + std::string(verdict.fault ? "fault" : "gap") + ": " + one_line(verdict.signature) + "\n";
+  if (!verdict.reason.empty()) head += "# " + one_line(verdict.reason) + "\n";
+  head += "# package " + one_line(finding.package) + ", came " + std::to_string(finding.reproduced) + " of " +
+          std::to_string(finding.tries) + " times in fresh processes\n";
+  head += "# replay: " + one_line(replay_command(folder)) + "\n";
+  return text.substr(0, first_line) + head + text.substr(first_line);
+}
+
+void write_finding_folder(const std::string& folder, const Finding& finding, const FindingContext& context) {
+  make_folder(folder);
+  write_file_whole(folder + "/case.txt", print_finding_case(finding, folder));
+  write_file_whole(folder + "/original.txt", print_case(finding.original));
+  const std::string script = print_python_reproducer(finding, context);
+  write_file_whole(folder + "/repro.py", script);
+  write_file_whole(folder + "/report.md", print_issue_report(finding, script, folder));
+  write_file_whole(folder + "/finding.json", print_finding(finding, context));
+}
+
+}  // namespace aotifuzz

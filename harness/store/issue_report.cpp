@@ -1,0 +1,94 @@
+#include "store/issue_report.h"
+
+#include "store/case_text.h"
+#include "store/finding_folder.h"
+
+namespace aotifuzz {
+namespace {
+
+std::string cell(std::string text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|')
+      out += "\\|";
+    else if (c == '\n')
+      out += "<br>";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string what_it_means(const Verdict& verdict) {
+  if (!verdict.cls) return "";
+  switch (*verdict.cls) {
+    case VerdictClass::kWrongResult:
+      return "The compiled package returns other values than eager, beyond what any legal order of arithmetic gives.";
+    case VerdictClass::kWrongMetadata:
+      return "The compiled package returns another size, stride, dtype, device or aliasing than eager.";
+    case VerdictClass::kInputChanged:
+      return "The compiled package leaves its inputs otherwise than eager does.";
+    case VerdictClass::kUnstable:
+      return "Two runs of the compiled package on the same inputs differ.";
+    case VerdictClass::kRejectsLegal:
+      return "The compiled package refuses inputs that the program declares and eager accepts.";
+    case VerdictClass::kMemoryFault:
+      return "The compiled package reads or writes outside its buffers.";
+    case VerdictClass::kCrash:
+      return "The compiled package ends its process with a signal.";
+    case VerdictClass::kHang:
+      return "The compiled package does not end.";
+    case VerdictClass::kLeak:
+      return "Memory grows with each run of the compiled package.";
+    case VerdictClass::kMissesError:
+      return "Eager raises an error; the compiled package returns something.";
+    case VerdictClass::kAcceptsIllegal:
+      return "The compiled package accepts inputs outside what the program declares.";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string print_issue_report(const Finding& finding, const std::string& script, const std::string& folder) {
+  const Verdict& verdict = finding.verdict;
+  const std::string cls(verdict.cls ? verdict_class_name(*verdict.cls) : "");
+  std::string out =
+      "# [AOTInductor] " + cls + ": " + (verdict.reason.empty() ? verdict.signature : verdict.reason) + "\n\n";
+  out +=
+      "## What is wrong\n\n" + what_it_means(verdict) + " " +
+      (verdict.fault ? "The inputs are legal: the exported program declares them and eager accepts them."
+                     : "The inputs are not legal, and nothing stops them: this is a gap in what the package checks.") +
+      "\n\n";
+  out += "Signature: `" + verdict.signature + "` (" + (verdict.fault ? "fault" : "gap") + ", class `" + cls +
+         "`, oracle `" + verdict.oracle + "`).\n";
+  out += "It came " + std::to_string(finding.reproduced) + " of " + std::to_string(finding.tries) +
+         " times in fresh processes";
+  if (finding.duplicates) out += ", and in " + std::to_string(finding.duplicates) + " further cases";
+  out += ".\n\n## Smallest inputs\n\n```\n" + print_case(finding.minimal) + "```\n\n";
+  if (!finding.before.empty()) {
+    out +=
+        "It shows only after the following ran in the same process: damaged memory, or memory that was never "
+        "written.\n\n";
+    for (const Case& c : finding.before) out += "```\n" + print_case(c) + "```\n\n";
+  }
+  if (finding.one_minimal)
+    out +=
+        "No single further simplification keeps the failure (" + std::to_string(finding.reduction_runs) + " runs).\n";
+  else if (finding.reduction_runs)
+    out += "The reduction stopped at its budget (" + std::to_string(finding.reduction_runs) +
+           " runs); `aotifuzz minimize` may go further.\n";
+  for (const std::string& line : finding.certificate) out += "- " + line + "\n";
+  if (!verdict.measures.empty()) {
+    out += "\n## Measured\n\n| measure | value |\n| --- | --- |\n";
+    for (const auto& [key, value] : verdict.measures) out += "| " + cell(key) + " | " + cell(value) + " |\n";
+  }
+  out += "\n## Environment\n\n| | |\n| --- | --- |\n";
+  out += "| package | " + cell(finding.package) + " |\n";
+  for (const auto& [key, value] : finding.environment) out += "| " + cell(key) + " | " + cell(value) + " |\n";
+  out += "\n## Replay\n\n```\n" + replay_command(folder) +
+         "\n```\n\n## Reproducer that needs only torch\n\n```python\n" + script + "```\n";
+  return out;
+}
+
+}  // namespace aotifuzz

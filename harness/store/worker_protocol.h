@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/worker_report.h"
+
+namespace aotifuzz {
+
+/// What passes between parent and worker. Parent to worker: "case ID NBYTES\n" and the case text; "quit\n".
+/// Worker to parent: one JSON object a line, the forms below. The worker program is a fork server: it loads libtorch,
+/// package and reference once, then forks a child that serves cases on the same two pipes; when a child dies it says so
+/// and forks the next one, which takes milliseconds. (Never once CUDA is initialised.)
+///   {"hello": {...}}                              once, after loading
+///   {"ready": PID}                                a child serves cases
+///   {"report": {...}}                             one case
+///   {"died": {"pid": N, "signal": N, "status": N}}  the child ended; signal 0 with status 0 = recycled on purpose
+///   {"fatal": {"what":..., "where":..., "to_do":...}}  cannot go on: the world is wrong
+struct WorkerMessage {
+  enum class Kind { kHello, kReady, kReport, kDied, kFatal } kind = Kind::kReady;
+  WorkerHello hello;
+  CaseReport report;
+  int pid = 0;
+  int signal = 0;
+  int status = 0;
+  std::string what, where, to_do;
+};
+
+std::string print_message(const WorkerMessage& message);     ///< one line, newline included
+Result<WorkerMessage> parse_message(std::string_view line);  ///< hostile input is an error, never a crash
+
+std::string print_case_request(uint64_t id, std::string_view case_text);
+
+/// What a worker reads from its parent.
+struct WorkerRequest {
+  enum class Kind { kCase, kQuit } kind = Kind::kQuit;
+  uint64_t id = 0;
+  size_t bytes = 0;  ///< of case text that follow the line
+};
+Result<WorkerRequest> parse_request_line(std::string_view line);  ///< newline optional
+
+/// How a worker is started: `aotifuzz-worker --package P [--model M] [--reference R] [--ops LIB]... [--memory-mib N]
+/// [--allocator guard|plain]`.
+/// The three descriptors are fixed: a package is native code that may print to stdout, so stdout is not the pipe.
+struct WorkerArguments {
+  static constexpr int kRequestFd = 3;   ///< worker reads
+  static constexpr int kMessageFd = 4;   ///< worker writes
+  static constexpr int kRecorderFd = 5;  ///< memfd of sizeof(FlightRecorder) bytes, made by the parent; mmap it shared
+
+  std::string package;
+  std::string model;      ///< "" = the only one, or "model"
+  std::string reference;  ///< "" = in the package, if there
+  std::vector<std::string> ops;
+  int64_t memory_mib = 0;  ///< 0 = no limit
+  bool guard_allocator =
+      true;  ///< tensors lie against inaccessible pages; false: torch's own allocator, as in production
+
+  std::vector<std::string> print() const;  ///< arguments after the program's name
+};
+Result<WorkerArguments> parse_worker_arguments(const std::vector<std::string>& arguments);
+
+}  // namespace aotifuzz
