@@ -1,0 +1,36 @@
+#include "oracles/catalog.h"
+
+#include "oracles/close_oracle.h"
+#include "oracles/metadata_oracle.h"
+#include "oracles/rejection_oracle.h"
+#include "oracles/stable_oracle.h"
+#include "oracles/unchanged_inputs_oracle.h"
+
+namespace aotifuzz {
+namespace {
+
+template <class T>
+std::unique_ptr<Oracle> make() {
+  return std::make_unique<T>();
+}
+
+/// In order of cost: what is cheap and decides legality first, what may ask for a referee last.
+constexpr OracleRow kRows[] = {
+    {"rejection", "who refuses what: legal inputs refused, errors missed", &make<RejectionOracle>},
+    {"metadata", "number, dtype, sizes, device and aliasing of outputs", &make<MetadataOracle>},
+    {"close", "output values against eager, within any legal order of arithmetic", &make<CloseOracle>},
+    {"unchanged_inputs", "inputs afterwards: untouched, or what eager left in them", &make<UnchangedInputsOracle>},
+    {"stable", "two runs on the same input give the same bits", &make<StableOracle>},
+};
+
+}  // namespace
+
+std::span<const OracleRow> oracle_rows() { return kRows; }
+
+std::vector<std::unique_ptr<Oracle>> make_oracles() {
+  std::vector<std::unique_ptr<Oracle>> out;
+  for (const OracleRow& row : kRows) out.push_back(row.make());
+  return out;
+}
+
+}  // namespace aotifuzz

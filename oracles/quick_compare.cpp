@@ -1,0 +1,99 @@
+#include "oracles/quick_compare.h"
+
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "oracles/float_format.h"
+
+namespace aotifuzz {
+namespace {
+
+/// A bound wider than this would hide what the referee can tell. 16-bit types have so few digits that even that is much.
+constexpr double kBudgetMax = 64;
+constexpr double kBudgetMaxNarrow = 1;
+
+template <class T>
+void compare_floating(const T* expected, const T* actual, int64_t count, double relative, double tiny, QuickResult& out) {
+  for (int64_t i = 0; i < count; ++i) {
+    const double e = static_cast<double>(expected[i]), a = static_cast<double>(actual[i]);
+    if (e == a) continue;
+    // Written so that NaN on either side is a suspect.
+    if (std::abs(a - e) <= relative * std::abs(e) + tiny && std::abs(e) <= std::numeric_limits<double>::max()) continue;
+    if (std::isnan(e) && std::isnan(a)) continue;
+    out.suspects.push_back(i);
+  }
+}
+
+double rms(const HostValues& values) {
+  double sum = 0;
+  int64_t count = 0;
+  for (int64_t i = 0; i < values.size(); ++i) {
+    const double x = values.real(i);
+    if (std::isfinite(x)) sum += x * x, ++count;
+  }
+  return count ? std::sqrt(sum / static_cast<double>(count)) : 0;
+}
+
+/// One lone number says something unless it is what an op that did nothing would give.
+bool is_constant(const HostValues& values) {
+  if (values.size() == 1) return values.is_floating() ? !(std::abs(values.real(0)) > 0) : values.integer(0) == 0;
+  for (int64_t i = 1; i < values.size(); ++i)
+    if (values.is_floating() ? !(values.real(i) == values.real(0) || (std::isnan(values.real(i)) && std::isnan(values.real(0))))
+                             : values.integer(i) != values.integer(0))
+      return false;
+  return true;
+}
+
+}  // namespace
+
+QuickResult quick_compare(const HostValues& expected, const HostValues& actual, const OutputFacts& facts) {
+  QuickResult out;
+  const int64_t count = expected.size();
+  out.constant = is_constant(expected);
+  if (count == 0 || std::memcmp(expected.data(), actual.data(), static_cast<size_t>(expected.bytes())) == 0) return out;
+  if (!expected.is_floating()) {
+    for (int64_t i = 0; i < count; ++i)
+      if (expected.integer(i) != actual.integer(i)) out.suspects.push_back(i);
+    return out;
+  }
+  const FloatFormat format = float_format(expected.dtype());
+  const double budget = std::min(facts.rounding_budget, format.precision >= 24 ? kBudgetMax : kBudgetMaxNarrow);
+  const bool exact = facts.rounding_budget == 0;
+  const double relative = exact ? 0 : format.unit() * (2 + 2 * budget);
+  const double tiny = exact ? 0 : format.spacing(0);
+  switch (expected.dtype()) {
+    case Dtype::kF32:
+      compare_floating(static_cast<const float*>(expected.data()), static_cast<const float*>(actual.data()), count, relative,
+                       tiny, out);
+      break;
+    case Dtype::kF64:
+      compare_floating(static_cast<const double*>(expected.data()), static_cast<const double*>(actual.data()), count,
+                       relative, tiny, out);
+      break;
+    default:
+      for (int64_t i = 0; i < count; ++i) {
+        const double e = expected.real(i), a = actual.real(i);
+        if (e == a || (std::isnan(e) && std::isnan(a))) continue;
+        if (std::isfinite(e) && std::abs(a - e) <= relative * std::abs(e) + tiny) continue;
+        out.suspects.push_back(i);
+      }
+  }
+  if (!out.suspects.empty() && !facts.elementwise_only && !exact) {
+    const double absolute = relative * rms(expected);
+    std::vector<int64_t> left;
+    for (int64_t i : out.suspects) {
+      const double e = expected.real(i), a = actual.real(i);
+      const bool near = std::isfinite(e) && std::isfinite(a) && std::abs(a - e) <= relative * std::abs(e) + absolute;
+      (near ? out.only_absolute : left).push_back(i);
+    }
+    out.suspects = std::move(left);
+  }
+  return out;
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "oracles/oracle.h"
+
+namespace aotifuzz {
+
+Verdict pass_verdict(std::string_view oracle);
+Verdict skip_verdict(std::string_view oracle, std::string reason);
+Verdict mistrusted_verdict(std::string_view oracle, std::string reason);
+/// `signature` gets the class in front.
+Verdict fail_verdict(std::string_view oracle, VerdictClass cls, bool fault, std::string reason, std::string_view signature);
+Judgement only(Verdict verdict);
+
+/// The contract allows the case and the reference, where there is one, finished.
+bool is_legal(const CaseContext& context, const RunRecords& runs);
+bool finished(const RunRecord* record);
+
+/// Why a pair of runs cannot be compared: "" when both finished. Names the first that is missing or did not.
+std::string why_not_comparable(const RunRecords& runs, RunKind first, RunKind second);
+
+}  // namespace aotifuzz

@@ -1,0 +1,67 @@
+#include "oracles/quick_compare.h"
+
+#include <gtest/gtest.h>
+
+#include <ATen/ATen.h>
+
+#include <limits>
+
+namespace aotifuzz {
+namespace {
+
+OutputFacts facts(double budget, bool elementwise) {
+  OutputFacts out;
+  out.rounding_budget = budget;
+  out.elementwise_only = elementwise;
+  return out;
+}
+
+size_t suspects(const at::Tensor& expected, const at::Tensor& actual, const OutputFacts& facts) {
+  return quick_compare(HostValues(expected), HostValues(actual), facts).suspects.size();
+}
+
+TEST(QuickCompare, WithoutRoundingOpsValuesMustBeEqual) {
+  const at::Tensor x = at::ones({4});
+  EXPECT_EQ(suspects(x, x.clone(), facts(0, true)), 0u);
+  EXPECT_EQ(suspects(x, x * (1 + 0x1p-23f), facts(0, true)), 4u);
+}
+
+TEST(QuickCompare, ElementwiseOutputsHaveNoAbsoluteSlack) {
+  const at::Tensor x = at::tensor({1000.0f, 1e-6f});
+  const at::Tensor moved = at::tensor({1000.0f, 1.01e-6f});
+  EXPECT_EQ(suspects(x, moved, facts(1, true)), 1u);
+  const QuickResult reduction = quick_compare(HostValues(x), HostValues(moved), facts(1, false));
+  EXPECT_EQ(reduction.suspects.size(), 0u);
+  EXPECT_EQ(reduction.only_absolute.size(), 1u);
+}
+
+TEST(QuickCompare, SpecialValuesMatchOnlyThemselves) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  const at::Tensor x = at::tensor({nan, infinity, 1.0f, -infinity});
+  EXPECT_EQ(suspects(x, at::tensor({nan, infinity, 1.0f, -infinity}), facts(8, false)), 0u);
+  EXPECT_EQ(suspects(x, at::tensor({1.0f, 3e38f, nan, infinity}), facts(8, false)), 4u);
+}
+
+TEST(QuickCompare, IntegersAndTruthValuesAreEqualOrNot) {
+  EXPECT_EQ(suspects(at::arange(5, at::kLong), at::arange(5, at::kLong) + 1, facts(64, false)), 5u);
+  EXPECT_EQ(suspects(at::ones({3}, at::kBool), at::zeros({3}, at::kBool), facts(64, false)), 3u);
+}
+
+TEST(QuickCompare, SixteenBitBoundStaysNarrowHoweverLongTheProgram) {
+  const at::Tensor x = at::ones({4}, at::kBFloat16);
+  EXPECT_EQ(suspects(x, (x.to(at::kFloat) * 1.1f).to(at::kBFloat16), facts(1000, false)), 4u);
+}
+
+TEST(QuickCompare, SaysWhetherTheOutputIsConstant) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto constant = [](const at::Tensor& x) { return quick_compare(HostValues(x), HostValues(x), {}).constant; };
+  EXPECT_TRUE(constant(at::zeros({9})));
+  EXPECT_TRUE(constant(at::full({9}, nan)));
+  EXPECT_TRUE(constant(at::zeros({1})));
+  EXPECT_TRUE(constant(at::zeros({0})));
+  EXPECT_FALSE(constant(at::full({1}, 3.0f)));
+  EXPECT_FALSE(constant(at::arange(9)));
+}
+
+}  // namespace
+}  // namespace aotifuzz

@@ -1,0 +1,48 @@
+#include "oracles/unchanged_inputs_oracle.h"
+
+#include <gtest/gtest.h>
+
+#include <ATen/ATen.h>
+
+#include "tests/support/planted_faults.h"
+
+namespace aotifuzz {
+namespace {
+
+using testing::make_scenario;
+using testing::Scenario;
+
+TEST(UnchangedInputsOracle, ASignOfZeroCounts) {
+  Scenario scenario = make_scenario();
+  scenario.inputs[0][0][0] = 0.0f;
+  scenario.reference.inputs_after[0][0][0] = 0.0f;
+  scenario.subject.inputs_after[0][0][0] = -0.0f;
+  EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).status, VerdictStatus::kFail);
+}
+
+TEST(UnchangedInputsOracle, WrittenInputsMayDifferByRounding) {
+  Scenario scenario = make_scenario();
+  scenario.subject.inputs_after[2].mul_(1 + 0x1p-23f);
+  EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).status, VerdictStatus::kPass);
+  scenario.subject.inputs_after[2].mul_(1.01f);
+  EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).signature, "input-changed input m wrong values");
+}
+
+TEST(UnchangedInputsOracle, WorksWithoutAReference) {
+  Scenario scenario = make_scenario();
+  scenario.has_reference = false;
+  EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).status, VerdictStatus::kPass);
+  scenario.subject.inputs_after[1].add_(1);
+  EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).signature, "input-changed input n written");
+}
+
+TEST(UnchangedInputsOracle, ViewsOfAWrittenInputChangeWithIt) {
+  Scenario scenario = make_scenario();
+  scenario.input.inputs[0].storage_of = "m";
+  scenario.reference.inputs_after[0][1][1] = 9;
+  scenario.subject.inputs_after[0][1][1] = 9;
+  EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).status, VerdictStatus::kPass);
+}
+
+}  // namespace
+}  // namespace aotifuzz
