@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "core/contract.h"
+#include "core/flight_recorder.h"
+#include "core/worker_report.h"
+#include "oracles/oracle.h"
+#include "worker/guard_allocator.h"
+#include "worker/materialize.h"
+#include "worker/package_executor.h"
+#include "worker/reference_program.h"
+
+namespace aotifuzz {
+
+/// Runs one case: materialise, the runs that the oracles planned, verdicts. The reference goes first, so that the
+/// parent knows whether the input was legal when the package kills the process. Every run gets fresh copies of the
+/// inputs. Judges nothing itself. Writes the flight recorder before each step.
+class CaseRunner {
+ public:
+  struct Parts {
+    const Contract* contract = nullptr;
+    const ProgramFacts* facts = nullptr;
+    ReferenceProgram* reference = nullptr;  ///< null: off
+    PackageExecutor* package = nullptr;     ///< null: off
+    std::span<const std::unique_ptr<Oracle>> oracles;
+    FlightRecorder* recorder = nullptr;   ///< null: none
+    GuardAllocator* allocator = nullptr;  ///< null: plain memory
+    StderrCapture* errors = nullptr;
+  };
+  explicit CaseRunner(const Parts& parts) : parts_(parts) {}
+
+  /// Never throws for what the case or the package does. A case text that does not parse gives one run, "parse",
+  /// rejected.
+  CaseReport run(uint64_t id, std::string_view case_text);
+
+ private:
+  struct Current;
+  void judge(Current& current, CaseReport& report);
+  void run_missing(Current& current, std::vector<RunRequest> requests, CaseReport& report);
+  RunRecord run_once(Current& current, const RunRequest& request);
+  void run_reference(Current& current, const RunRequest& request, RunRecord& record);
+  void run_package(Current& current, const RunRequest& request, RunRecord& record);
+  void set_stage(Stage stage) {
+    if (parts_.recorder) parts_.recorder->set_stage(stage);
+  }
+
+  Parts parts_;
+  int threads_ = 0;
+};
+
+/// Name of a run in reports: "reference", "subject-again"...
+std::string_view run_name(RunKind kind);
+
+}  // namespace aotifuzz

@@ -1,0 +1,68 @@
+#include "worker/loaded_package.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Version.h>
+#include <c10/core/InferenceMode.h>
+#include <dlfcn.h>
+#include <torch/version.h>
+#include <unistd.h>
+
+#include "oracles/program_facts_builder.h"
+#include "worker/unpacked_folder.h"
+
+namespace aotifuzz {
+namespace {
+
+void load_op_library(const std::string& path) {
+  // Global: packages look the ops up through the dispatcher, but op libraries may depend on each other's symbols.
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) return;
+  const char* why = dlerror();
+  throw HarnessError("the op library cannot be loaded: " + std::string(why ? why : "unknown reason"), path,
+                     "build it against the torch that the worker uses, and give an absolute path or one with a slash");
+}
+
+}  // namespace
+
+LoadedPackage::LoadedPackage(const WorkerArguments& arguments) {
+  for (const std::string& library : arguments.ops) load_op_library(library);
+  info_ = read_package({arguments.package, arguments.model, arguments.reference});
+  not_judged_ = info_.missing;
+  // Weights must carry no autograd state: the runs that use them are below it.
+  c10::InferenceMode no_autograd;
+  load_reference();
+  load_package(arguments);
+  oracles_ = make_oracles();
+}
+
+void LoadedPackage::load_reference() {
+  if (!info_.program) return;
+  facts_ = build_program_facts(*info_.program);
+  reference_ = std::make_unique<ReferenceProgram>(*info_.program, info_.program_path, info_.contract, facts_);
+  for (const std::string& reason : reference_->unsupported()) not_judged_.push_back("reference is off: " + reason);
+  if (!reference_->unsupported().empty()) reference_.reset();
+  for (size_t i = 0; i < facts_.outputs.size(); ++i)
+    if (!facts_.outputs[i].random_op.empty())
+      not_judged_.push_back("values of output " + std::to_string(i) + ": random op: " + facts_.outputs[i].random_op);
+}
+
+void LoadedPackage::load_package(const WorkerArguments& arguments) {
+  if (!info_.compiled)
+    throw HarnessError("the archive holds no compiled model", arguments.package,
+                       "give a package made by aoti_compile_and_package or by aotifuzz_pack");
+  // Unlinking what it was unpacked to at once leaves nothing behind when this process is killed.
+  package_ = std::make_unique<PackageExecutor>(
+      PackageExecutor::Request{arguments.package, info_.compiled->name, &info_.contract});
+  remove_unpacked_folders();
+}
+
+WorkerHello LoadedPackage::hello() const {
+  WorkerHello hello;
+  hello.pid = getpid();
+  hello.torch_version = TORCH_VERSION;
+  hello.cpu_capability = at::get_cpu_capability();
+  for (const auto& oracle : oracles_) hello.oracles.emplace_back(oracle->name());
+  hello.not_judged = not_judged_;
+  return hello;
+}
+
+}  // namespace aotifuzz

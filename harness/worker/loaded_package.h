@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/worker_report.h"
+#include "oracles/catalog.h"
+#include "package/package_info.h"
+#include "store/worker_protocol.h"
+#include "worker/package_executor.h"
+#include "worker/reference_program.h"
+
+namespace aotifuzz {
+
+/// Everything that serving cases needs, loaded once and run by nobody yet: package, reference, oracles. Starts no
+/// thread and runs no kernel, so that a process can fork after it.
+class LoadedPackage {
+ public:
+  /// Loads op libraries first, then the rest. Throws HarnessError when the package or a library cannot be loaded; a
+  /// reference that cannot be run is no error: it is off, and hello() says why.
+  explicit LoadedPackage(const WorkerArguments& arguments);
+
+  const PackageInfo& info() const { return info_; }
+  const ProgramFacts& facts() const { return facts_; }
+  ReferenceProgram* reference() const { return reference_.get(); }  ///< null: off
+  PackageExecutor* package() const { return package_.get(); }       ///< null: off
+  std::span<const std::unique_ptr<Oracle>> oracles() const { return oracles_; }
+  WorkerHello hello() const;
+
+ private:
+  void load_reference();
+  void load_package(const WorkerArguments& arguments);
+
+  PackageInfo info_;
+  ProgramFacts facts_;
+  std::unique_ptr<ReferenceProgram> reference_;
+  std::unique_ptr<PackageExecutor> package_;
+  std::vector<std::unique_ptr<Oracle>> oracles_;
+  std::vector<std::string> not_judged_;
+};
+
+}  // namespace aotifuzz

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <span>
+#include <vector>
+
+#include "core/case.h"
+
+namespace aotifuzz {
+
+/// The inputs of one case as tensors. The values are computed once, into pristine storages that no run ever sees; each
+/// run gets copies of these storages (a copy of the bytes costs a fraction of making the values again).
+///
+/// Layout:   sizes, strides and offset exactly as the case says, negative offsets and out-of-storage views excluded by
+///           parse_case. Elements are written in logical order: where strides make them overlap, the last one wins.
+/// Gaps:     storage elements that the view does not reach hold further values of the same recipe: what a wrong stride
+///           reads is plausible data, never something that a kernel could not be given.
+/// Aliasing: an input with `storage_of` views that input's storage, in every copy; the storage is as large as the
+///           largest of its views.
+/// Memory:   from c10's CPU allocator. Storages end where their data ends unless `misalign_bytes` fixes the start.
+/// Throws c10::Error or std::bad_alloc when memory runs out, std::invalid_argument for a view of what has no storage.
+/// Call under the autograd mode that the runs use.
+class CaseInputs {
+ public:
+  explicit CaseInputs(const Case& c);
+  /// One tensor per input, in order; undefined for scalars. Never given to a run: compare with these.
+  std::span<const at::Tensor> pristine() const { return pristine_; }
+  /// Fresh copies: same bits, layout and aliasing, other memory.
+  std::vector<at::Tensor> copies() const;
+
+ private:
+  struct Block {  ///< one storage
+    int64_t bytes = 0;
+    int64_t misalign = 0;
+    c10::Storage storage;  ///< pristine
+  };
+  void add_tensor(const Case& c, size_t index);
+
+  const Case* case_;
+  std::vector<Block> blocks_;
+  std::vector<int> block_of_;  ///< per input; -1: no storage (scalar, zero tensor)
+  std::vector<at::Tensor> pristine_;
+};
+
+}  // namespace aotifuzz

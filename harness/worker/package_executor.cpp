@@ -1,0 +1,114 @@
+#include "worker/package_executor.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+
+#include <cstdlib>
+#include <unordered_map>
+
+#include "core/error.h"
+#include "worker/error_text.h"
+
+namespace aotifuzz {
+namespace {
+
+using torch::inductor::AOTIModelPackageLoader;
+
+constexpr const char* kCheckVariable = "AOTI_RUNTIME_CHECK_INPUTS";
+
+/// 2.11 throws only this; the cause is on stderr. Newer versions put the cause into the exception.
+constexpr std::string_view kNoCause = "API call failed at";
+
+/// First line of what a package wrote to stderr that starts with "Error: ", without that; "" when there is none.
+std::string cause_on_stderr(const std::string& text) {
+  const size_t start = text.find("Error: ");
+  return start == std::string::npos ? std::string() : clean_error(std::string_view(text).substr(start));
+}
+
+[[noreturn]] void refuse_to_load(std::string_view why, const std::string& package) {
+  const bool lacks_op = why.find("Could not find schema") != std::string_view::npos;
+  throw HarnessError("the package cannot be loaded: " + clean_error(why), package,
+                     lacks_op
+                         ? "load the library that defines the op with --ops"
+                         : "check that it was built for this machine's CPU and for the torch version of the worker");
+}
+
+}  // namespace
+
+struct PackageExecutor::Instance {
+  Instance(const Request& request, bool input_checks)
+      : loader(request.package, request.model.empty() ? "model" : request.model), checks(input_checks) {}
+  AOTIModelPackageLoader loader;
+  bool checks;
+  bool ran = false;
+};
+
+PackageExecutor::PackageExecutor(const Request& request) {
+  try {
+    plain_ = std::make_unique<Instance>(request, false);
+    checking_ = std::make_unique<Instance>(request, true);
+  } catch (const c10::Error& error) {
+    refuse_to_load(error.what_without_backtrace(), request.package);
+  } catch (const std::exception& error) {
+    refuse_to_load(error.what(), request.package);
+  }
+  const std::vector<InputSpec>& specs = request.contract->inputs;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].kind == CaseInput::Kind::kTensor)
+      passed_.push_back(i);
+    else if (specs[i].kind != CaseInput::Kind::kNone && !specs[i].is_constant)
+      throw HarnessError(
+          "input " + specs[i].name + " is a number that the program keeps symbolic: packages take tensors only",
+          request.package, "pass it as a tensor, or fix it at export");
+  }
+}
+
+PackageExecutor::~PackageExecutor() = default;
+
+void PackageExecutor::reset_buffers(Instance& instance) {
+  if (written_buffers_.empty()) return;
+  std::unordered_map<std::string, at::Tensor> values(written_buffers_.begin(), written_buffers_.end());
+  instance.loader.load_constants(values, /*use_inactive=*/false, /*check_full_update=*/false);
+}
+
+PackageExecutor::Results PackageExecutor::run(std::span<const c10::IValue> inputs, bool input_checks,
+                                              StderrCapture* errors) {
+  Results results;
+  const auto failed = [&](std::string_view text) {
+    std::string message = clean_error(text);
+    if (errors) {
+      const std::string written = errors->take();
+      if (text.find(kNoCause) != std::string_view::npos)
+        if (std::string cause = cause_on_stderr(written); !cause.empty()) message = std::move(cause);
+    }
+    results.outcome.kind = is_out_of_memory(message) ? OutcomeKind::kOutOfMemory : OutcomeKind::kRejected;
+    results.outcome.message = std::move(message);
+  };
+  Instance& instance = input_checks ? *checking_ : *plain_;
+  if (errors) errors->mark();
+  try {
+    if (!instance.ran) {
+      if (instance.checks) {
+        setenv(kCheckVariable, "1", 1);
+      } else {
+        unsetenv(kCheckVariable);
+      }
+      instance.ran = true;
+    }
+    std::vector<at::Tensor> tensors;
+    tensors.reserve(passed_.size());
+    for (size_t i : passed_)
+      if (inputs[i].isTensor()) tensors.push_back(inputs[i].toTensor());
+    reset_buffers(instance);
+    results.outputs = instance.loader.boxed_run(std::move(tensors));
+  } catch (const std::bad_alloc&) {
+    failed("bad_alloc");
+  } catch (const c10::Error& error) {
+    failed(error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    failed(error.what());
+  }
+  return results;
+}
+
+}  // namespace aotifuzz

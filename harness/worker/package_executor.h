@@ -1,0 +1,66 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/contract.h"
+#include "core/outcome.h"
+#include "worker/stderr_capture.h"
+
+namespace torch::inductor {
+class AOTIModelPackageLoader;
+}
+
+namespace aotifuzz {
+
+/// Runs the package under test through torch's own loader.
+///
+/// Checks:  a model library reads AOTI_RUNTIME_CHECK_INPUTS once, at its first run. Each loader unpacks a library of
+///          its own, so a process can hold both: one instance runs first with the variable unset, the other with it
+///          set. Constructing loads only; a fork server constructs before it forks and runs nothing.
+/// Inputs:  what Python's loader passes: the tensors among the flat user inputs. Numbers fixed at export and None are
+///          not passed. A number that the program keeps symbolic has no way in: the constructor refuses such a program
+///          (torch 2.11 does not compile one).
+/// Buffers: a package keeps what it wrote into its buffers; those named by reset_before_runs() start each run as
+///          exported.
+/// Threads: one at a time.
+class PackageExecutor {
+ public:
+  struct Request {
+    std::string package;
+    std::string model;                   ///< "" = "model"
+    const Contract* contract = nullptr;  ///< used by the constructor only
+  };
+  /// Loads both instances. Throws HarnessError when the package cannot be loaded.
+  explicit PackageExecutor(const Request& request);
+  ~PackageExecutor();
+  PackageExecutor(const PackageExecutor&) = delete;
+  PackageExecutor& operator=(const PackageExecutor&) = delete;
+
+  /// A buffer that the program was seen to write: `value` is put into the package before each later run.
+  void reset_before_runs(const std::string& fqn, const at::Tensor& value) { written_buffers_.emplace(fqn, value); }
+
+  struct Results {
+    Outcome outcome;  ///< finished, rejected, out of memory; the stage is the caller's to set
+    std::vector<at::Tensor> outputs;
+  };
+  /// `inputs` in the contract's order. Never throws for what the package does. `errors` is where its stderr goes; null:
+  /// the exception's own text is the message.
+  Results run(std::span<const c10::IValue> inputs, bool input_checks, StderrCapture* errors);
+
+ private:
+  struct Instance;
+  void reset_buffers(Instance& instance);
+
+  std::unique_ptr<Instance> plain_, checking_;
+  std::vector<size_t> passed_;                         ///< positions of the contract's inputs that the package takes
+  std::map<std::string, at::Tensor> written_buffers_;  ///< by FQN
+};
+
+}  // namespace aotifuzz

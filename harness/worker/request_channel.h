@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "store/worker_protocol.h"
+
+namespace aotifuzz {
+
+/// The two pipes to the parent. Reads exactly one request and not a byte more: when this process dies, the requests
+/// behind it are still in the pipe for the next one.
+class RequestChannel {
+ public:
+  RequestChannel(int request_fd, int message_fd) : request_fd_(request_fd), message_fd_(message_fd) {}
+
+  struct Request {
+    uint64_t id = 0;
+    std::string case_text;
+  };
+  /// The next case; nullopt when the parent says quit or is gone. Throws HarnessError for a request that is no request.
+  std::optional<Request> next();
+  /// False when the parent is gone.
+  bool send(const WorkerMessage& message);
+
+  int request_fd() const { return request_fd_; }
+
+  /// Longest case text that is read; the format's own limits are far below.
+  static constexpr size_t kCaseTextMax = 16 << 20;
+
+ private:
+  bool read_exactly(char* to, size_t bytes);
+  int request_fd_, message_fd_;
+};
+
+}  // namespace aotifuzz

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace aotifuzz {
+
+/// Folder that torch's loader made for the package that a mapped library belongs to, from the library's path:
+/// "/tmp/AbCdEf/name/data/aotinductor/model/x.so" -> "/tmp/AbCdEf". "" when the path has another form: only what
+/// mkdtemp made for the loader may be removed, never a folder that a user unpacked.
+std::string unpacked_folder_of(std::string_view library_path);
+
+/// Removes the folders of all packages that this process has loaded. What is mapped stays usable, so a worker does this
+/// right after loading, and nothing is left behind however it dies.
+void remove_unpacked_folders();
+
+}  // namespace aotifuzz
