@@ -1,0 +1,216 @@
+#include "campaign/campaign.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "campaign/confirmed_reduction.h"
+#include "core/python_repro.h"
+#include "store/atomic_file.h"
+#include "store/finding_folder.h"
+
+namespace aotifuzz {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Suspects when a failure does not come back alone; damage that hides longer is rare and costly to look for.
+constexpr size_t kEarlierMax = 8;
+// What never comes again is looked into this often, then only counted.
+constexpr int kFlakyTries = 3;
+// Runs of one candidate when the failure does not come each time.
+constexpr int kFlakyAttempts = 3;
+// A hang costs the whole limit each time, so fewer replays, each with more patience.
+constexpr int kHangReplays = 2;
+constexpr int kFirstReplays = 2;
+constexpr double kHangPatience = 3;
+constexpr std::chrono::seconds kSaveEvery{5};
+
+double microseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
+
+}  // namespace
+
+int CampaignResult::known_faults() const {
+  return static_cast<int>(
+      std::count_if(ledger.known.begin(), ledger.known.end(), [](const auto& known) { return known.second.fault; }));
+}
+
+int CampaignResult::known_gaps() const {
+  return static_cast<int>(
+      std::count_if(ledger.known.begin(), ledger.known.end(), [](const auto& known) { return !known.second.fault; }));
+}
+
+int CampaignResult::exit_code(bool fail_on_gaps) const {
+  if (known_faults() > 0 || (fail_on_gaps && known_gaps() > 0)) return kExitFaults;
+  return statistics.mostly_unjudged() ? kExitWorld : kExitNoFaults;
+}
+
+Campaign::Campaign(CampaignSubject subject, CampaignOptions options, CaseExecutor& executor, const CaseSource& source,
+                   CampaignListener& listener)
+    : subject_(std::move(subject)),
+      options_(std::move(options)),
+      executor_(executor),
+      source_(source),
+      listener_(listener),
+      triage_{subject_.contract, subject_.has_reference} {}
+
+CampaignResult Campaign::run(const std::atomic<bool>& stop) {
+  stop_ = &stop;
+  make_folder(options_.out);
+  const FolderLock lock(options_.out);
+  ledger_ = load_ledger(options_.out + "/state.json");
+  result_ = {};
+  result_.seed = options_.seed;
+  for (const auto& [dimension, values] : subject_.landmarks) result_.coverage.expect(dimension, values);
+  result_.ledger = ledger_.packages[subject_.context.package_hash];
+  result_.ledger.package = subject_.package;
+  next_case_ = result_.first_case = result_.ledger.next_case[std::to_string(options_.seed)];
+  begin_ = last_save_ = Clock::now();
+
+  const std::vector<Case> seeds = source_.seeds();
+  while (!stopped()) {
+    if (options_.time && Clock::now() - begin_ >= *options_.time) break;
+    if (options_.cases && result_.statistics.cases >= *options_.cases) break;
+    run_case(next_case_ < seeds.size() ? seeds[next_case_] : source_.draw(next_case_ - seeds.size()));
+    ++next_case_;
+    if (Clock::now() - last_save_ >= kSaveEvery) save();
+    progress("fuzzing");
+  }
+  for (auto& [key, finding] : std::exchange(waiting_, {})) {
+    result_.set_aside.erase(key);
+    report(std::move(finding), key);
+  }
+  result_.interrupted = stopped();
+  result_.statistics.elapsed_us = microseconds_since(begin_);
+  save();
+  std::stable_sort(result_.findings.begin(), result_.findings.end(), [](const auto& a, const auto& b) {
+    return finding_rank(a.finding.verdict) < finding_rank(b.finding.verdict);
+  });
+  return std::move(result_);
+}
+
+void Campaign::run_case(const Case& c) {
+  const CaseResult result = executor_.run(c);
+  if (result.fresh_child) in_this_process_.clear();
+  const std::vector<Verdict> verdicts = judge_result(triage_, c, result);
+  result_.statistics.add(result, verdicts);
+  result_.coverage.add(c, violations(subject_.contract, c));
+  ++result_.ledger.cases;
+  bool investigated = false;
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.status != VerdictStatus::kFail) continue;
+    const std::string key = finding_key(verdict);
+    if (const auto known = result_.ledger.known.find(key); known != result_.ledger.known.end()) {
+      ++known->second.duplicates;
+      continue;
+    }
+    if (const auto flaky = result_.set_aside.find(key);
+        flaky != result_.set_aside.end() && flaky->second >= kFlakyTries) {
+      ++flaky->second;
+      continue;
+    }
+    triage(c, verdict);
+    investigated = true;
+  }
+  // After replays the process is another one.
+  if (investigated)
+    in_this_process_.clear();
+  else
+    in_this_process_.push_back(c);
+  if (in_this_process_.size() > kEarlierMax) in_this_process_.pop_front();
+}
+
+void Campaign::triage(const Case& c, const Verdict& verdict) {
+  const std::string key = finding_key(verdict);
+  const auto begin = Clock::now();
+  Finding finding = investigate(c, verdict, key);
+  result_.statistics.reduction_us += microseconds_since(begin);
+  result_.statistics.reduction_runs += static_cast<uint64_t>(finding.reduction_runs);
+  int& aside = result_.set_aside[key];
+  // One that needs its predecessors is a poor reproducer: a later case may show the same alone.
+  const bool waits = finding.reproduced > 0 && !finding.before.empty() && aside + 1 < kFlakyTries;
+  if (finding.reproduced == 0 || waits) {
+    ++aside;
+    if (waits) waiting_.insert_or_assign(key, std::move(finding));
+    return;
+  }
+  result_.set_aside.erase(key);
+  waiting_.erase(key);
+  report(std::move(finding), key);
+}
+
+Finding Campaign::investigate(const Case& c, const Verdict& verdict, const std::string& key) {
+  progress("confirming");
+  const bool hang = verdict.cls == VerdictClass::kHang;
+  const int replays = hang ? kHangReplays : options_.confirm_runs;
+  executor_.set_patience(hang ? kHangPatience : 1);
+  // Two are enough to go on with; the whole count is for what gets reported.
+  Confirmation first = confirm(triage_, executor_, c, key, {}, kFirstReplays);
+  if (first.reproduced < first.tries)
+    first = confirm(triage_, executor_, c, key, {in_this_process_.begin(), in_this_process_.end()}, replays);
+  executor_.set_patience(1);
+
+  Finding finding;
+  finding.package = subject_.package;
+  finding.model = subject_.model;
+  finding.environment = subject_.environment;
+  finding.original = finding.minimal = c;
+  finding.verdict = first.verdict ? *first.verdict : verdict;
+  finding.before = first.before;
+  finding.reproduced = first.reproduced;
+  finding.tries = first.tries;
+  // With earlier cases in play the fault belongs to one of those; shrinking the victim would only mislead.
+  if (first.reproduced == 0 || !first.before.empty()) return finding;
+
+  progress("reducing");
+  const ReducerOptions reducing{options_.reduce_runs, options_.reduce_time,
+                                first.reproduced < first.tries ? kFlakyAttempts : 1};
+  auto reduced = reduce_confirmed(triage_, executor_, c, finding.verdict, reducing, replays, [this] {
+    progress("reducing");
+    return stopped();
+  });
+  if (!reduced) {
+    Confirmation whole = confirm(triage_, executor_, c, key, {}, replays);
+    finding.reproduced = whole.reproduced;
+    finding.tries = whole.tries;
+    return finding;
+  }
+  finding.reduction_runs = reduced->runs;
+  finding.minimal = std::move(reduced->reduction.minimal);
+  finding.verdict = std::move(*reduced->confirmation.verdict);
+  finding.one_minimal = reduced->reduction.one_minimal;
+  finding.certificate = std::move(reduced->reduction.certificate);
+  finding.reproduced = reduced->confirmation.reproduced;
+  finding.tries = reduced->confirmation.tries;
+  return finding;
+}
+
+void Campaign::report(Finding finding, const std::string& key) {
+  // The package is part of the name: two builds in one folder may share a finding.
+  const std::string slug = finding_slug(finding.verdict, key + subject_.context.package_hash);
+  FindingContext context = subject_.context;
+  context.inputs_python = python_inputs(finding.minimal);
+  for (const Case& before : finding.before) context.before_python.push_back(python_inputs(before));
+  const std::string folder = options_.out + "/findings/" + slug;
+  write_finding_folder(folder, finding, context);
+  // The finding first, the ledger second: killed in between, the worst is that it is found again.
+  result_.ledger.known[key] = {slug, finding.verdict.fault, 0};
+  result_.findings.push_back({std::move(finding), key, folder});
+  save();
+  listener_.on_finding(result_.findings.back().finding, folder);
+}
+
+void Campaign::save() {
+  result_.ledger.next_case[std::to_string(options_.seed)] = next_case_;
+  ledger_.packages[subject_.context.package_hash] = result_.ledger;
+  write_file_whole(options_.out + "/state.json", print_ledger(ledger_));
+  last_save_ = Clock::now();
+}
+
+void Campaign::progress(const char* activity) {
+  result_.statistics.elapsed_us = microseconds_since(begin_);
+  listener_.on_progress({result_.statistics, result_.known_faults(), result_.known_gaps(), activity});
+}
+
+}  // namespace aotifuzz

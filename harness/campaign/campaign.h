@@ -1,0 +1,113 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "campaign/case_executor.h"
+#include "campaign/case_source.h"
+#include "campaign/coverage.h"
+#include "campaign/statistics.h"
+#include "campaign/triage.h"
+#include "core/finding.h"
+#include "store/finding_file.h"
+#include "store/ledger.h"
+
+namespace aotifuzz {
+
+struct CampaignOptions {
+  std::optional<std::chrono::milliseconds> time;  ///< none: no limit
+  std::optional<uint64_t> cases;                  ///< none: no limit
+  uint64_t seed = 1;
+  std::string out;  ///< folder
+  int confirm_runs = 5;
+  int reduce_runs = 200;
+  std::chrono::milliseconds reduce_time{60'000};  ///< per finding
+  bool fail_on_gaps = false;
+};
+
+/// The package under test, as a campaign sees it.
+struct CampaignSubject {
+  const Contract& contract;
+  bool has_reference = true;
+  std::string package, model;
+  std::map<std::string, std::string> environment;
+  FindingContext context;                                 ///< inputs_python is filled in for each finding
+  std::map<std::string, std::vector<int64_t>> landmarks;  ///< values worth trying, by dimension: for coverage
+};
+
+/// What a campaign tells while it runs.
+class CampaignListener {
+ public:
+  virtual ~CampaignListener() = default;
+  struct Progress {
+    const Statistics& statistics;
+    int faults = 0, gaps = 0;   ///< known so far, earlier runs included
+    const char* activity = "";  ///< "fuzzing", "confirming", "reducing"
+  };
+  virtual void on_progress(const Progress& progress) = 0;
+  virtual void on_finding(const Finding& finding, const std::string& folder) = 0;
+};
+
+struct CampaignResult {
+  Statistics statistics;
+  Coverage coverage;
+  struct Reported {
+    Finding finding;
+    std::string key, folder;
+  };
+  std::vector<Reported> findings;        ///< of this run, in report order
+  std::map<std::string, int> set_aside;  ///< failed verdicts that never came again, by key: how often seen
+  Ledger::Section ledger;                ///< earlier runs included
+  uint64_t first_case = 0;               ///< index that this run began with
+  uint64_t seed = 1;
+  bool interrupted = false;
+
+  int known_faults() const;
+  int known_gaps() const;
+  /// Exit code of the program: DESIGN.md section 10.
+  int exit_code(bool fail_on_gaps) const;
+};
+
+/// Draws cases, has them run, and turns failed verdicts into findings: the first of each kind is confirmed in fresh
+/// processes, reduced and written to OUT/findings; later ones are counted and cost nothing. What OUT knows from earlier
+/// runs is not reported again.
+class Campaign {
+ public:
+  Campaign(CampaignSubject subject, CampaignOptions options, CaseExecutor& executor, const CaseSource& source,
+           CampaignListener& listener);
+
+  /// Ends at the limits of the options or when `stop` turns true; both ways everything known is on disk.
+  CampaignResult run(const std::atomic<bool>& stop);
+
+ private:
+  void run_case(const Case& c);
+  void triage(const Case& c, const Verdict& verdict);
+  Finding investigate(const Case& c, const Verdict& verdict, const std::string& key);
+  void report(Finding finding, const std::string& key);
+  void save();
+  void progress(const char* activity);
+  bool stopped() const { return stop_ && *stop_; }
+
+  CampaignSubject subject_;
+  CampaignOptions options_;
+  CaseExecutor& executor_;
+  const CaseSource& source_;
+  CampaignListener& listener_;
+  TriageContext triage_;
+
+  const std::atomic<bool>* stop_ = nullptr;
+  std::deque<Case> in_this_process_;        ///< cases that the executor's process ran before the current one
+  std::map<std::string, Finding> waiting_;  ///< shown only after other cases; reported when nothing better comes
+  Ledger ledger_;
+  uint64_t next_case_ = 0;
+  std::chrono::steady_clock::time_point begin_, last_save_;
+  CampaignResult result_;
+};
+
+}  // namespace aotifuzz

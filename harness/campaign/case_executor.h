@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/case.h"
+#include "core/outcome.h"
+#include "core/worker_report.h"
+
+namespace aotifuzz {
+
+/// How the process that ran a case ended without reporting it, and what the flight recorder still knew.
+struct WorkerDeath {
+  enum class Kind {
+    kSignal,       ///< the case's process died of `signal`
+    kExit,         ///< it ended by itself with `status`
+    kHang,         ///< the watchdog ended it
+    kOutOfMemory,  ///< the kernel ended it (SIGKILL that is not ours)
+    kLost,         ///< the worker program itself went away or wrote garbage: says nothing about the case
+  };
+  Kind kind = Kind::kSignal;
+  int signal = 0;
+  int status = 0;
+  Stage stage = Stage::kIdle;
+  std::string step;  ///< op or kernel being run; "" = not known
+  bool reference_done = false;
+  bool reference_accepts = false;
+  uint64_t fault_address = 0;
+  std::string last_words;  ///< end of what the process wrote to stderr: "free(): invalid pointer"
+};
+
+/// What running one case gave: exactly one of `report` and `death`.
+struct CaseResult {
+  std::optional<CaseReport> report;
+  std::optional<WorkerDeath> death;
+  double us = 0;             ///< wall time as the parent saw it
+  bool fresh_child = false;  ///< the first case of its process: no earlier case can have damaged it
+};
+
+/// Runs a case somewhere that it cannot hurt us. Not thread-safe. Throws HarnessError only when the world is wrong;
+/// what the package does is in the result.
+class CaseExecutor {
+ public:
+  virtual ~CaseExecutor() = default;
+  virtual CaseResult run(const Case& c) = 0;
+  /// The next case gets a process in which no case ran before.
+  virtual void renew() = 0;
+  /// Multiplies the time limit of the cases that follow: a hang is believed only when a longer wait does not help.
+  virtual void set_patience(double factor) {}
+};
+
+std::string signal_name(int signal);  ///< "SIGSEGV"; "signal 99" for one without a name
+
+}  // namespace aotifuzz

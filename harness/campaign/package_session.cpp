@@ -1,0 +1,94 @@
+#include "campaign/package_session.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "store/ledger.h"
+
+namespace aotifuzz {
+namespace {
+
+WorkerOptions worker_options(const SessionRequest& request) {
+  WorkerOptions options;
+  options.arguments.package = request.package.path;
+  options.arguments.model = request.package.model;
+  options.arguments.reference = request.package.reference;
+  options.arguments.ops = request.ops;
+  options.arguments.memory_mib = request.memory_mib;
+  options.case_timeout = request.timeout;
+  return options;
+}
+
+std::string cpu_name() {
+  std::ifstream in("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(in, line)) {
+    if (line.rfind("model name", 0) != 0) continue;
+    const size_t colon = line.find(": ");
+    return colon == std::string::npos ? "" : line.substr(colon + 2);
+  }
+  return "";
+}
+
+size_t occurrences(const std::string& text, std::string_view part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+}  // namespace
+
+bool takes_flat_arguments(const std::string& in_spec) {
+  // The whole is a tuple of (tuple of arguments, dict of keyword arguments); anything more is nesting.
+  if (in_spec.empty()) return true;
+  const size_t nodes =
+      occurrences(in_spec, "\"type\"") - occurrences(in_spec, "\"type\": null") - occurrences(in_spec, "\"type\":null");
+  return nodes <= 3 && occurrences(in_spec, "builtins.tuple") == 2 && occurrences(in_spec, "builtins.dict") <= 1 &&
+         (in_spec.find("\"context\": \"[]\"") != std::string::npos ||
+          in_spec.find("\"context\":\"[]\"") != std::string::npos ||
+          in_spec.find("builtins.dict") == std::string::npos);
+}
+
+PackageSession::PackageSession(SessionRequest request)
+    : request_(std::move(request)), info_(read_package(request_.package)), worker_(worker_options(request_)) {}
+
+std::map<std::string, std::string> PackageSession::environment() {
+  std::map<std::string, std::string> out;
+  const WorkerHello& hello = worker_.start();
+  out["torch"] = hello.torch_version;
+  out["cpu capability"] = hello.cpu_capability;
+  if (const std::string cpu = cpu_name(); !cpu.empty()) out["cpu"] = cpu;
+  out["cores"] = std::to_string(std::thread::hardware_concurrency());
+  if (utsname name{}; ::uname(&name) == 0)
+    out["system"] = std::string(name.sysname) + " " + name.release + " " + name.machine;
+  if (info_.program && !info_.program->torch_version.empty()) out["torch that exported"] = info_.program->torch_version;
+  return out;
+}
+
+FindingContext PackageSession::finding_context() const {
+  FindingContext context;
+  context.package_hash = content_hash(request_.package.path);
+  if (!request_.package.reference.empty())
+    context.reference = std::filesystem::absolute(request_.package.reference).string();
+  context.has_reference = has_reference();
+  for (const std::string& library : request_.ops) context.ops.push_back(std::filesystem::absolute(library).string());
+  if (info_.pack) {
+    context.recipe_source = info_.pack->recipe_source;
+    context.recipe_function = info_.pack->recipe_function;
+  }
+  context.flat_arguments = !info_.program || takes_flat_arguments(info_.program->in_spec);
+  return context;
+}
+
+std::vector<std::string> PackageSession::not_judged() {
+  std::vector<std::string> out = info_.missing;
+  for (const std::string& line : worker_.start().not_judged)
+    if (std::find(out.begin(), out.end(), line) == out.end()) out.push_back(line);
+  return out;
+}
+
+}  // namespace aotifuzz

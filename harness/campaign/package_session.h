@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "campaign/triage.h"
+#include "campaign/worker_process.h"
+#include "package/package_info.h"
+#include "store/finding_file.h"
+
+namespace aotifuzz {
+
+struct SessionRequest {
+  PackageRequest package;
+  std::vector<std::string> ops;
+  std::chrono::milliseconds timeout{10'000};
+  int64_t memory_mib = 0;
+};
+
+/// A package read and a worker that has loaded it. Throws HarnessError when either cannot be done.
+class PackageSession {
+ public:
+  explicit PackageSession(SessionRequest request);
+
+  const PackageInfo& info() const { return info_; }
+  const Contract& contract() const { return info_.contract; }
+  bool has_reference() const { return info_.program != nullptr; }
+  TriageContext triage() const { return {info_.contract, has_reference()}; }
+  WorkerProcess& worker() { return worker_; }
+  const WorkerHello& hello() { return worker_.start(); }
+
+  /// torch, CPU, cores, system: what a finding depends on besides the package.
+  std::map<std::string, std::string> environment();
+  /// What a finding's files need, its inputs excepted.
+  FindingContext finding_context() const;
+  /// Lines of what is not judged: the package's own (no reference...) and the worker's.
+  std::vector<std::string> not_judged();
+
+ private:
+  SessionRequest request_;
+  PackageInfo info_;
+  WorkerProcess worker_;
+};
+
+/// Does the program take its user inputs as plain positional arguments? By the pytree spec that export stored.
+bool takes_flat_arguments(const std::string& in_spec);
+
+}  // namespace aotifuzz

@@ -1,0 +1,128 @@
+#include "campaign/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace aotifuzz {
+namespace {
+
+bool any_judged(const std::vector<Verdict>& verdicts) {
+  return std::any_of(verdicts.begin(), verdicts.end(),
+                     [](const Verdict& verdict) { return verdict.status != VerdictStatus::kSkip; });
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : "; ") + part;
+  return out;
+}
+
+std::string expected_key(const Expectation& expectation) {
+  std::string out = expectation.fault ? (*expectation.fault ? "fault " : "gap ") : "";
+  if (expectation.cls) out += verdict_class_name(*expectation.cls);
+  if (!expectation.signature.empty()) out += ": " + expectation.signature;
+  return out;
+}
+
+}  // namespace
+
+std::string_view replay_status_name(ReplayResult::Status status) {
+  switch (status) {
+    case ReplayResult::Status::kStillFails:
+      return "still fails";
+    case ReplayResult::Status::kFlaky:
+      return "flaky";
+    case ReplayResult::Status::kChanged:
+      return "changed";
+    case ReplayResult::Status::kFixed:
+      return "fixed";
+    case ReplayResult::Status::kNotJudged:
+      return "not judged";
+    case ReplayResult::Status::kFails:
+      return "fails";
+    case ReplayResult::Status::kPasses:
+      return "passes";
+  }
+  return "";
+}
+
+ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const CorpusEntry& entry, int times) {
+  ReplayResult result;
+  bool judged = false;
+  int failed_runs = 0;
+  for (int i = 0; i < times; ++i) {
+    executor.renew();
+    for (const Case& before : entry.before) executor.run(before);
+    std::vector<Verdict> verdicts = judge_result(context, entry.input, executor.run(entry.input));
+    ++result.tries;
+    judged = judged || any_judged(verdicts);
+    bool expected = false, failed = false, fault = false;
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.status != VerdictStatus::kFail) continue;
+      failed = true;
+      fault = fault || verdict.fault;
+      expected = expected || (entry.expectation && matches(*entry.expectation, verdict));
+      const std::string key = finding_key(verdict);
+      if (std::find(result.fails.begin(), result.fails.end(), key) == result.fails.end()) result.fails.push_back(key);
+    }
+    failed_runs += failed;
+    result.reproduced += expected;
+    result.fault = result.fault || fault;
+    if (failed || result.fails.empty()) result.verdicts = std::move(verdicts);
+  }
+  using Status = ReplayResult::Status;
+  if (!entry.expectation) {
+    result.reproduced = failed_runs;
+    result.status = failed_runs > 0 ? Status::kFails : judged ? Status::kPasses : Status::kNotJudged;
+  } else if (result.reproduced > 0) {
+    // The section that the expectation states is the one that counts, whatever else fails beside it.
+    if (entry.expectation->fault) result.fault = *entry.expectation->fault;
+    result.status = result.reproduced == result.tries ? Status::kStillFails : Status::kFlaky;
+  } else if (failed_runs > 0) {
+    result.status = Status::kChanged;
+  } else {
+    result.fault = entry.expectation->fault.value_or(true);
+    result.status = judged ? Status::kFixed : Status::kNotJudged;
+  }
+  return result;
+}
+
+std::string print_replay(const CorpusEntry& entry, const ReplayResult& result) {
+  using Status = ReplayResult::Status;
+  std::string out = fmt::format("{}: {}", entry.name, replay_status_name(result.status));
+  switch (result.status) {
+    case Status::kStillFails:
+    case Status::kFlaky:
+      out += fmt::format(" {} of {}: {}", result.reproduced, result.tries, expected_key(*entry.expectation));
+      break;
+    case Status::kChanged:
+      out += fmt::format(": from {} to {}", expected_key(*entry.expectation), joined(result.fails));
+      break;
+    case Status::kFixed:
+      out += fmt::format(" ({} runs): {}", result.tries, expected_key(*entry.expectation));
+      break;
+    case Status::kFails:
+      out += fmt::format(" {} of {}", result.reproduced, result.tries);
+      break;
+    case Status::kPasses:
+    case Status::kNotJudged:
+      break;
+  }
+  out += '\n';
+  const bool all = !entry.expectation;
+  for (const Verdict& verdict : result.verdicts) {
+    const bool fails = verdict.status == VerdictStatus::kFail;
+    if (!all && !(fails && (matches(*entry.expectation, verdict) || result.status == Status::kChanged)) &&
+        result.status != Status::kNotJudged)
+      continue;
+    out += fmt::format("  {}: {}{}\n", verdict.oracle, verdict_status_name(verdict.status),
+                       fails ? ": " + finding_key(verdict) : "");
+    if (!verdict.reason.empty()) out += "    " + verdict.reason + "\n";
+    if (fails)
+      for (const auto& [name, value] : verdict.measures) out += fmt::format("    {}: {}\n", name, value);
+  }
+  return out;
+}
+
+}  // namespace aotifuzz

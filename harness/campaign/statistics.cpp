@@ -1,0 +1,49 @@
+#include "campaign/statistics.h"
+
+namespace aotifuzz {
+namespace {
+
+std::string death_name(const WorkerDeath& death) {
+  switch (death.kind) {
+    case WorkerDeath::Kind::kSignal:
+      return signal_name(death.signal);
+    case WorkerDeath::Kind::kExit:
+      return "exit status " + std::to_string(death.status);
+    case WorkerDeath::Kind::kHang:
+      return "hang";
+    case WorkerDeath::Kind::kOutOfMemory:
+      return "out-of-memory";
+    case WorkerDeath::Kind::kLost:
+      return "worker lost";
+  }
+  return "";
+}
+
+}  // namespace
+
+void Statistics::add(const CaseResult& result, const std::vector<Verdict>& all) {
+  ++cases;
+  if (result.death) {
+    ++deaths;
+    ++outcomes[death_name(*result.death)];
+  } else if (result.report) {
+    for (const RunSummary& run : result.report->runs)
+      if (run.run == "subject") {
+        ++outcomes[std::string(outcome_kind_name(run.outcome.kind))];
+        break;
+      }
+  }
+  bool any = false;
+  for (const Verdict& verdict : all) {
+    ++verdicts[verdict.oracle + ": " + std::string(verdict_status_name(verdict.status))];
+    if (verdict.status == VerdictStatus::kSkip) {
+      ++skips[verdict.oracle + ": " + verdict.reason];
+      continue;
+    }
+    if (verdict.status == VerdictStatus::kMistrusted) ++mistrusted[verdict.oracle + ": " + verdict.reason];
+    any = true;
+  }
+  if (any) ++judged;
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "campaign/case_executor.h"
+#include "core/verdict.h"
+
+namespace aotifuzz {
+
+/// Counts of one campaign. Every skip and every case that gave nothing is counted with its reason.
+class Statistics {
+ public:
+  void add(const CaseResult& result, const std::vector<Verdict>& verdicts);
+
+  uint64_t cases = 0;
+  uint64_t judged = 0;  ///< cases with at least one pass, fail or mistrusted verdict
+  uint64_t deaths = 0;
+  uint64_t reduction_runs = 0;
+  double reduction_us = 0;
+  double elapsed_us = 0;                     ///< whole campaign
+  std::map<std::string, uint64_t> outcomes;  ///< of the package's first run: "finished", "rejected", "SIGSEGV", "hang"
+  std::map<std::string, uint64_t> verdicts;  ///< "close: pass"
+  std::map<std::string, uint64_t> skips;     ///< "close: random op: aten.rand.default"
+  std::map<std::string, uint64_t> mistrusted;
+
+  double cases_per_second() const { return elapsed_us > 0 ? 1e6 * static_cast<double>(cases) / elapsed_us : 0; }
+  /// Judging hardly anything must not look like finding nothing.
+  bool mostly_unjudged() const { return cases > 0 && judged * 10 < cases; }
+};
+
+}  // namespace aotifuzz

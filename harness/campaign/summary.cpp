@@ -1,0 +1,187 @@
+#include "campaign/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "campaign/duration_text.h"
+#include "store/finding_folder.h"
+
+namespace aotifuzz {
+namespace {
+
+// Longer lists are in --json.
+constexpr size_t kLinesMax = 12;
+
+std::string joined(const std::map<std::string, uint64_t>& counts) {
+  std::vector<std::pair<std::string, uint64_t>> order(counts.begin(), counts.end());
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string out;
+  for (const auto& [name, count] : order) out += (out.empty() ? "" : ", ") + fmt::format("{} {}", name, count);
+  return out.empty() ? "none" : out;
+}
+
+void list(std::string* out, const std::string& title, const std::map<std::string, uint64_t>& counts) {
+  if (counts.empty()) return;
+  std::vector<std::pair<std::string, uint64_t>> order(counts.begin(), counts.end());
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  *out += title + "\n";
+  for (size_t i = 0; i < order.size() && i < kLinesMax; ++i)
+    *out += fmt::format("  {:>8}  {}\n", order[i].second, order[i].first);
+  if (order.size() > kLinesMax) *out += fmt::format("  {:>8}  more: see --json\n", order.size() - kLinesMax);
+}
+
+void section(std::string* out, const CampaignResult& result, bool fault) {
+  for (const auto& reported : result.findings) {
+    const Finding& finding = reported.finding;
+    if (finding.verdict.fault != fault) continue;
+    const auto known = result.ledger.known.find(reported.key);
+    *out += fmt::format("  {}: {}\n", finding.verdict.cls ? verdict_class_name(*finding.verdict.cls) : "",
+                        finding.verdict.signature);
+    if (!finding.verdict.reason.empty()) *out += fmt::format("    {}\n", finding.verdict.reason);
+    *out += fmt::format("    came {} of {} times in fresh processes{}", finding.reproduced, finding.tries,
+                        finding.reproduced < finding.tries ? ": not each time" : "");
+    if (known != result.ledger.known.end() && known->second.duplicates)
+      *out += fmt::format(", and in {} further cases", known->second.duplicates);
+    if (!finding.before.empty())
+      *out += fmt::format("; only after {} other case(s) in the same process\n", finding.before.size());
+    else
+      *out += finding.one_minimal ? fmt::format("; 1-minimal after {} runs\n", finding.reduction_runs)
+                                  : fmt::format("; reduced with {} runs\n", finding.reduction_runs);
+    for (const std::string& line : finding.certificate) *out += "    " + line + "\n";
+    *out += "    " + replay_command(reported.folder) + "\n";
+  }
+}
+
+int count(const CampaignResult& result, bool fault) {
+  return static_cast<int>(std::count_if(result.findings.begin(), result.findings.end(),
+                                        [&](const auto& reported) { return reported.finding.verdict.fault == fault; }));
+}
+
+std::string span_text(const Coverage::Dimension& dimension) {
+  std::string out = dimension.least == dimension.greatest ? fmt::format("{}", dimension.least)
+                                                          : fmt::format("{}..{}", dimension.least, dimension.greatest);
+  if (!dimension.landmarks.empty())
+    out += fmt::format(" ({} of {} values worth trying)", dimension.hit.size(), dimension.landmarks.size());
+  return out;
+}
+
+}  // namespace
+
+std::string print_summary(const CampaignResult& result, const SummaryContext& context) {
+  const Statistics& statistics = result.statistics;
+  const Coverage& coverage = result.coverage;
+  std::string out = fmt::format("\n{}{}\n", context.package, result.interrupted ? " (stopped early)" : "");
+  const double fuzzing_us = std::max(statistics.elapsed_us - statistics.reduction_us, 1.0);
+  out += fmt::format(
+      "{} cases in {} ({:.0f} cases/s; {} of it went into confirming and reducing), seed {}, from case {}\n",
+      statistics.cases, print_duration(statistics.elapsed_us / 1e6),
+      1e6 * static_cast<double>(statistics.cases) / fuzzing_us, print_duration(statistics.reduction_us / 1e6),
+      result.seed, result.first_case);
+  out += fmt::format("package: {}; {} processes died, {} served cases, slowest recovery {:.1f} ms\n",
+                     joined(statistics.outcomes), statistics.deaths, context.worker_children,
+                     context.recovery_us_max / 1000);
+  std::string oracles;
+  for (const std::string& oracle : context.oracles) oracles += (oracles.empty() ? "" : ", ") + oracle;
+  out += fmt::format("oracles: {}, crash, hang\n", oracles.empty() ? "none from the worker" : oracles);
+
+  out += "covered\n";
+  for (const auto& [name, dimension] : coverage.dimensions())
+    if (dimension.cases) out += fmt::format("  {}: {}\n", name, span_text(dimension));
+  out += fmt::format("  layouts: {}\n  values: {}\n  dtypes: {}\n", joined(coverage.layouts()),
+                     joined(coverage.values()), joined(coverage.dtypes()));
+  out += fmt::format("  within the contract: {} of {} cases\n", coverage.legal_shaped(), statistics.cases);
+  list(&out, "conditions broken on purpose", coverage.broken());
+
+  if (!context.not_judged.empty()) {
+    out += "not judged\n";
+    for (const std::string& line : context.not_judged) out += "  " + line + "\n";
+  }
+  list(&out, "skipped, by oracle and reason", statistics.skips);
+  list(&out, "agreed, but proves little", statistics.mistrusted);
+  if (!result.set_aside.empty()) {
+    out += "seen, but never again in fresh processes\n";
+    for (const auto& [key, times] : result.set_aside) out += fmt::format("  {:>8}  {}\n", times, key);
+  }
+
+  const int faults = count(result, true), gaps = count(result, false);
+  const int known_faults = result.known_faults() - faults, known_gaps = result.known_gaps() - gaps;
+  out += fmt::format("\nfaults: {}{}\n", faults,
+                     known_faults ? fmt::format(" new, {} known from earlier runs", known_faults) : "");
+  section(&out, result, true);
+  out +=
+      fmt::format("gaps: {}{}\n", gaps, known_gaps ? fmt::format(" new, {} known from earlier runs", known_gaps) : "");
+  section(&out, result, false);
+  if (known_faults + known_gaps > 0) out += fmt::format("what is known lies in {}/findings\n", context.out);
+  if (statistics.mostly_unjudged())
+    out += fmt::format(
+        "\nnothing was judged in {} of {} cases, for the reasons above: this run says little about the package\n",
+        statistics.cases - statistics.judged, statistics.cases);
+  return out;
+}
+
+std::string print_summary_json(const CampaignResult& result, const SummaryContext& context) {
+  using nlohmann::ordered_json;
+  const Statistics& statistics = result.statistics;
+  const Coverage& coverage = result.coverage;
+  ordered_json root;
+  root["package"] = context.package;
+  root["out"] = context.out;
+  root["seed"] = result.seed;
+  root["first_case"] = result.first_case;
+  root["cases"] = statistics.cases;
+  root["seconds"] = statistics.elapsed_us / 1e6;
+  root["seconds_reducing"] = statistics.reduction_us / 1e6;
+  root["cases_per_second"] =
+      1e6 * static_cast<double>(statistics.cases) / std::max(statistics.elapsed_us - statistics.reduction_us, 1.0);
+  root["interrupted"] = result.interrupted;
+  root["judged"] = statistics.judged;
+  root["within_contract"] = coverage.legal_shaped();
+  root["outcomes"] = statistics.outcomes;
+  root["verdicts"] = statistics.verdicts;
+  root["skips"] = statistics.skips;
+  root["mistrusted"] = statistics.mistrusted;
+  root["set_aside"] = result.set_aside;
+  root["worker"] = {{"starts", context.worker_starts},
+                    {"processes", context.worker_children},
+                    {"deaths", statistics.deaths},
+                    {"slowest_recovery_ms", context.recovery_us_max / 1000}};
+  root["oracles"] = context.oracles;
+  root["not_judged"] = context.not_judged;
+  ordered_json dimensions = ordered_json::object();
+  for (const auto& [name, dimension] : coverage.dimensions())
+    dimensions[name] = {{"least", dimension.least},
+                        {"greatest", dimension.greatest},
+                        {"cases", dimension.cases},
+                        {"landmarks", dimension.landmarks},
+                        {"hit", dimension.hit}};
+  root["coverage"] = {{"dimensions", std::move(dimensions)},
+                      {"layouts", coverage.layouts()},
+                      {"values", coverage.values()},
+                      {"dtypes", coverage.dtypes()},
+                      {"broken", coverage.broken()}};
+  ordered_json findings = ordered_json::array();
+  for (const auto& reported : result.findings) {
+    const Finding& finding = reported.finding;
+    const auto known = result.ledger.known.find(reported.key);
+    findings.push_back({{"section", finding.verdict.fault ? "fault" : "gap"},
+                        {"class", finding.verdict.cls ? verdict_class_name(*finding.verdict.cls) : ""},
+                        {"signature", finding.verdict.signature},
+                        {"reason", finding.verdict.reason},
+                        {"reproduced", finding.reproduced},
+                        {"tries", finding.tries},
+                        {"one_minimal", finding.one_minimal},
+                        {"reduction_runs", finding.reduction_runs},
+                        {"certificate", finding.certificate},
+                        {"duplicates", known == result.ledger.known.end() ? 0 : known->second.duplicates},
+                        {"folder", reported.folder}});
+  }
+  root["findings"] = std::move(findings);
+  root["known_faults"] = result.known_faults();
+  root["known_gaps"] = result.known_gaps();
+  root["exit_code"] = result.exit_code(context.fail_on_gaps);
+  return root.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "campaign/campaign.h"
+
+namespace aotifuzz {
+
+/// What a summary says besides the campaign's own counts.
+struct SummaryContext {
+  std::string package;
+  std::string out;
+  std::vector<std::string> oracles;     ///< that are on
+  std::vector<std::string> not_judged;  ///< lines: what is not judged, and why
+  uint64_t worker_starts = 0;
+  uint64_t worker_children = 0;
+  double recovery_us_max = 0;
+  bool fail_on_gaps = false;
+};
+
+/// The text that ends a campaign.
+std::string print_summary(const CampaignResult& result, const SummaryContext& context);
+
+/// The same as one JSON object, newline at the end.
+std::string print_summary_json(const CampaignResult& result, const SummaryContext& context);
+
+}  // namespace aotifuzz

@@ -1,0 +1,150 @@
+#include "campaign/triage.h"
+
+#include <array>
+#include <cstdio>
+
+namespace aotifuzz {
+namespace {
+
+Verdict skip(std::string oracle, std::string reason) {
+  Verdict verdict;
+  verdict.oracle = std::move(oracle);
+  verdict.status = VerdictStatus::kSkip;
+  verdict.reason = std::move(reason);
+  return verdict;
+}
+
+bool speaks_of_heap_damage(const std::string& words) {
+  // glibc's own messages when its bookkeeping was overwritten (malloc/malloc.c).
+  for (const char* phrase : {"free():", "malloc():", "realloc():", "munmap_chunk():", "corrupted", "double free",
+                             "unlink", "malloc_consolidate", "invalid pointer"})
+    if (words.find(phrase) != std::string::npos) return true;
+  return false;
+}
+
+std::string last_line(const std::string& words) {
+  const size_t newline = words.find_last_of('\n');
+  std::string line = newline == std::string::npos ? words : words.substr(newline + 1);
+  if (line.size() > 200) line.resize(200);
+  return line;
+}
+
+std::string hex(uint64_t address) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
+/// "" when the death says something about the package, else why it does not.
+std::string why_not_judged(const TriageContext& context, const WorkerDeath& death) {
+  const bool hang = death.kind == WorkerDeath::Kind::kHang;
+  switch (death.kind) {
+    case WorkerDeath::Kind::kLost:
+      return "the worker was lost";
+    case WorkerDeath::Kind::kOutOfMemory:
+      return "out of memory";
+    default:
+      break;
+  }
+  switch (death.stage) {
+    case Stage::kIdle:
+    case Stage::kParse:
+    case Stage::kMaterialise:
+      return hang ? "making the inputs took too long" : "the process ended while making the inputs";
+    case Stage::kReference:
+      return hang ? "reference timed out" : "reference crashed";
+    case Stage::kSubject:
+    case Stage::kSubjectAgain:
+      break;
+    case Stage::kReferee:
+    case Stage::kJudge:
+    case Stage::kTeardown:
+      if (hang) return "judging took too long";
+      // The referee runs other code than the package, so its own death is not the package's, unless the heap was hit.
+      if (death.stage == Stage::kReferee && !speaks_of_heap_damage(death.last_words)) return "referee crashed";
+      break;
+  }
+  if (context.has_reference && !death.reference_done) return hang ? "reference timed out" : "reference crashed";
+  return "";
+}
+
+Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDeath& death) {
+  const bool hang = death.kind == WorkerDeath::Kind::kHang;
+  const std::string oracle = hang ? "hang" : "crash";
+  if (std::string reason = why_not_judged(context, death); !reason.empty()) return skip(oracle, std::move(reason));
+
+  const std::vector<Violation> broken = violations(context.contract, c);
+  const bool accepted = death.reference_accepts || !context.has_reference;
+  const bool in_package = death.stage == Stage::kSubject || death.stage == Stage::kSubjectAgain;
+  Verdict verdict;
+  verdict.oracle = oracle;
+  verdict.status = VerdictStatus::kFail;
+  verdict.cls = hang ? VerdictClass::kHang : VerdictClass::kCrash;
+  verdict.fault = broken.empty() && accepted;
+
+  std::string what = hang ? "hang" : "crash ";
+  if (!hang)
+    what += death.kind == WorkerDeath::Kind::kExit ? "exit status " + std::to_string(death.status)
+                                                   : signal_name(death.signal);
+  what += in_package ? " in subject" : " after subject";
+  std::string when;
+  if (!broken.empty())
+    when = ", breaks " + broken.front().text;
+  else if (!accepted)
+    when = ", reference raises";
+  verdict.signature = what + when;
+
+  verdict.reason = hang ? "the package does not end within the limit"
+                        : "the package ends its process with " + (death.kind == WorkerDeath::Kind::kExit
+                                                                      ? "exit status " + std::to_string(death.status)
+                                                                      : signal_name(death.signal));
+  if (!in_package && !hang) verdict.reason += " after its run, which points to damaged memory";
+  if (!broken.empty())
+    verdict.reason += ", on inputs outside the contract: " + broken.front().detail;
+  else if (!accepted)
+    verdict.reason += ", on inputs for which the reference raises an error";
+  else if (context.has_reference)
+    verdict.reason += ", on inputs that the reference accepts";
+
+  verdict.measures.emplace_back("stage", std::string(stage_name(death.stage)));
+  if (!death.step.empty()) verdict.measures.emplace_back("step", death.step);
+  if (death.fault_address) verdict.measures.emplace_back("fault address", hex(death.fault_address));
+  if (context.has_reference)
+    verdict.measures.emplace_back("reference", death.reference_accepts ? "finished" : "raised an error");
+  if (!death.last_words.empty()) verdict.measures.emplace_back("last words", last_line(death.last_words));
+  return verdict;
+}
+
+}  // namespace
+
+std::vector<Verdict> judge_result(const TriageContext& context, const Case& c, const CaseResult& result) {
+  if (result.report) return result.report->verdicts;
+  if (result.death) return {judge_death(context, c, *result.death)};
+  return {skip("worker", "no result")};
+}
+
+std::string finding_key(const Verdict& verdict) {
+  std::string key = verdict.fault ? "fault" : "gap";
+  key += ' ';
+  if (verdict.cls) key += verdict_class_name(*verdict.cls);
+  return key + ": " + verdict.signature;
+}
+
+const Verdict* find_failed(const std::vector<Verdict>& verdicts, const std::string& key) {
+  for (const Verdict& verdict : verdicts)
+    if (verdict.status == VerdictStatus::kFail && finding_key(verdict) == key) return &verdict;
+  return nullptr;
+}
+
+int finding_rank(const Verdict& verdict) {
+  constexpr std::array kOrder = {
+      VerdictClass::kMemoryFault,    VerdictClass::kCrash,       VerdictClass::kHang,
+      VerdictClass::kLeak,           VerdictClass::kWrongResult, VerdictClass::kInputChanged,
+      VerdictClass::kUnstable,       VerdictClass::kMissesError, VerdictClass::kWrongMetadata,
+      VerdictClass::kAcceptsIllegal, VerdictClass::kRejectsLegal};
+  int rank = 0;
+  while (rank < static_cast<int>(kOrder.size()) && verdict.cls && kOrder[rank] != *verdict.cls) ++rank;
+  return rank + (verdict.fault ? 0 : 100);
+}
+
+}  // namespace aotifuzz

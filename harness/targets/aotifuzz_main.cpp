@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "core/error.h"
+#include "targets/fuzz_command.h"
+#include "targets/inspect_command.h"
+#include "targets/minimize_command.h"
+#include "targets/replay_command.h"
+
+int main(int argc, char** argv) {
+  using namespace aotifuzz;
+  CLI::App app(
+      "Fuzzes AOTInductor packages: dynamic-shape inputs at and beyond the guards, compared with eager libtorch.");
+  app.set_version_flag("--version", "aotifuzz " AOTIFUZZ_VERSION);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 no faults, 1 faults, 2 usage, 3 the world is wrong, 4 internal.");
+  FuzzCommand fuzz;
+  ReplayCommand replay;
+  MinimizeCommand minimize;
+  InspectCommand inspect;
+  CLI::App& fuzz_app = *app.add_subcommand("fuzz", "Fuzz a package");
+  CLI::App& replay_app = *app.add_subcommand("replay", "Say for each case: still fails, fixed, changed, or flaky");
+  CLI::App& minimize_app = *app.add_subcommand("minimize", "Shrink a case further");
+  CLI::App& inspect_app = *app.add_subcommand("inspect", "Print what a package is");
+  fuzz.declare(fuzz_app);
+  replay.declare(replay_app);
+  minimize.declare(minimize_app);
+  inspect.declare(inspect_app);
+  try {
+    app.parse(argc, argv);
+    if (fuzz_app.parsed()) return fuzz.run();
+    if (replay_app.parsed()) return replay.run();
+    if (minimize_app.parsed()) return minimize.run();
+    return inspect.run();
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    std::string command = "aotifuzz";
+    for (const CLI::App* sub : app.get_subcommands()) command += " " + sub->get_name();
+    fmt::print(stderr, "aotifuzz: {}\n  where: the command line\n  to do: see {} --help\n", error.what(), command);
+    return kExitUsage;
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "aotifuzz: {}\n", error.what());
+    return kExitUsage;
+  } catch (const HarnessError& error) {
+    fmt::print(stderr, "aotifuzz: {}\n", error.what());
+    return kExitWorld;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "aotifuzz: internal error: {}\n  where: {}\n  to do: report it with the command that led here\n",
+               error.what(), argc > 1 ? argv[1] : "start");
+    return kExitInternal;
+  }
+}

@@ -1,0 +1,135 @@
+#include "targets/fuzz_command.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <atomic>
+#include <filesystem>
+
+#include "campaign/campaign.h"
+#include "campaign/console.h"
+#include "campaign/package_session.h"
+#include "campaign/summary.h"
+#include "generators/catalog.h"
+#include "generators/rapidcheck_choices.h"
+#include "generators/seed_cases.h"
+#include "package/contract_bounds.h"
+#include "targets/command_options.h"
+
+namespace aotifuzz {
+namespace {
+
+// Larger inputs in proposed sizes cost memory and time without reaching other code; the generators' own tail goes
+// further.
+constexpr int64_t kElementsMax = 1 << 20;
+
+std::atomic<bool> stop_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "set in a signal handler");
+
+void request_stop(int signal) {
+  // The second Ctrl-C ends at once, should the first one not be enough.
+  if (stop_requested.exchange(true)) {
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+  }
+}
+
+/// The catalog's generators as a campaign wants them.
+class GeneratedCases final : public CaseSource {
+ public:
+  GeneratedCases(const Contract& contract, const ContractBounds& bounds, const std::string& generator, uint64_t seed)
+      : contract_(contract),
+        model_(make_case_model(contract, bounds)),
+        generator_(make_generator(generator, model_)),
+        seed_(seed) {}
+  std::vector<Case> seeds() const override { return seed_cases(*model_); }
+  Case draw(uint64_t k) const override {
+    RapidCheckChoices choices(seed_, k);
+    return generator_->draw(choices, contract_);
+  }
+
+ private:
+  const Contract& contract_;
+  CaseModelPtr model_;
+  std::unique_ptr<Generator> generator_;
+  uint64_t seed_;
+};
+
+}  // namespace
+
+void FuzzCommand::declare(CLI::App& app) {
+  app.add_option("PACKAGE", package_, "The .pt2 to fuzz")->required();
+  app.add_option("--for", time_, "How long: 20s, 10m, 8h (default: until Ctrl-C, unless --cases is given)");
+  app.add_option("--cases", cases_, "How many cases");
+  app.add_option("--seed", seed_, "Same seed and package: same cases, byte for byte")->capture_default_str();
+  app.add_option("--out", out_,
+                 "Folder for findings and state; a later run with it goes on (default: aotifuzz-out/<package>)");
+  app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
+  app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)");
+  app.add_option("--model", model_, "Model of the archive, where it holds several");
+  app.add_option("--generator", generator_, "Which generator draws the cases")->capture_default_str();
+  app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
+  app.add_option("--memory-mib", memory_mib_, "Memory limit of the worker in MiB; 0 = none")->capture_default_str();
+  app.add_option("--reduce-runs", reduce_runs_, "Most runs for shrinking one finding; 0 = do not shrink")
+      ->capture_default_str();
+  app.add_option("--fail-on", fail_on_, "faults, or gaps to exit 1 on gaps too (default: faults)");
+  app.add_flag("--json", json_, "Summary as JSON on stdout");
+}
+
+int FuzzCommand::run() {
+  CampaignOptions options;
+  if (!time_.empty()) options.time = duration_option("--for", time_);
+  options.cases = cases_;
+  options.seed = seed_;
+  options.reduce_runs = reduce_runs_;
+  options.fail_on_gaps = fail_on_gaps_option(fail_on_);
+  options.out = out_.empty() ? "aotifuzz-out/" + std::filesystem::path(package_).stem().string() : out_;
+  if (reduce_runs_ < 0)
+    throw UsageError("not a number of runs", "--reduce-runs " + std::to_string(reduce_runs_), "give 0 or more");
+
+  SessionRequest request;
+  request.package = {package_, model_, reference_};
+  request.ops = ops_;
+  request.timeout = duration_option("--timeout", timeout_);
+  request.memory_mib = memory_mib_;
+  PackageSession session(std::move(request));
+  const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax);
+  const GeneratedCases source(session.contract(), bounds, generator_, seed_);
+  const WorkerHello hello = session.hello();
+
+  CampaignSubject subject{session.contract(),
+                          session.has_reference(),
+                          std::filesystem::absolute(package_).lexically_normal().string(),
+                          model_,
+                          session.environment(),
+                          session.finding_context(),
+                          {}};
+  for (const ContractBounds::SymbolBounds& symbol : bounds.symbols)
+    if (!symbol.dim.empty()) subject.landmarks[symbol.dim] = symbol.landmarks;
+  subject.environment["aotifuzz"] = AOTIFUZZ_VERSION;
+  struct sigaction action {};
+  action.sa_handler = request_stop;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+
+  fmt::print(stderr, "{}: torch {}, seed {}, findings go to {}\n", package_, hello.torch_version, seed_, options.out);
+  Console console;
+  Campaign campaign(std::move(subject), options, session.worker(), source, console);
+  const CampaignResult result = campaign.run(stop_requested);
+  console.clear();
+
+  SummaryContext context;
+  context.package = package_;
+  context.out = options.out;
+  context.oracles = hello.oracles;
+  context.not_judged = session.not_judged();
+  context.not_judged.insert(context.not_judged.end(), bounds.notes.begin(), bounds.notes.end());
+  context.worker_starts = session.worker().counters().starts;
+  context.worker_children = session.worker().counters().children;
+  context.recovery_us_max = session.worker().counters().recovery_us_max;
+  context.fail_on_gaps = options.fail_on_gaps;
+  fmt::print("{}", json_ ? print_summary_json(result, context) : print_summary(result, context));
+  return result.exit_code(options.fail_on_gaps);
+}
+
+}  // namespace aotifuzz

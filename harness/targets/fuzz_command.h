@@ -1,0 +1,26 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace aotifuzz {
+
+/// `aotifuzz fuzz`: the main job.
+class FuzzCommand {
+ public:
+  void declare(CLI::App& app);
+  int run();
+
+ private:
+  std::string package_, model_, reference_, out_, time_, timeout_ = "10s", fail_on_, generator_ = "mixed";
+  std::vector<std::string> ops_;
+  std::optional<uint64_t> cases_;
+  uint64_t seed_ = 1;
+  int64_t memory_mib_ = 0;
+  int reduce_runs_ = 200;
+  bool json_ = false;
+};
+
+}  // namespace aotifuzz

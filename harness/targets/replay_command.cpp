@@ -1,0 +1,134 @@
+#include "targets/replay_command.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "campaign/package_session.h"
+#include "campaign/replay.h"
+#include "store/corpus_folder.h"
+#include "targets/command_options.h"
+
+namespace aotifuzz {
+namespace {
+
+using Status = ReplayResult::Status;
+
+/// Keeps the last package loaded: entries of one corpus come grouped.
+class Sessions {
+ public:
+  PackageSession& open(SessionRequest request) {
+    auto key = std::make_tuple(request.package.path, request.package.model, request.package.reference, request.ops);
+    if (!session_ || key != key_) {
+      session_.reset();
+      session_ = std::make_unique<PackageSession>(std::move(request));
+      key_ = std::move(key);
+    }
+    return *session_;
+  }
+
+ private:
+  std::unique_ptr<PackageSession> session_;
+  std::tuple<std::string, std::string, std::string, std::vector<std::string>> key_;
+};
+
+nlohmann::ordered_json entry_json(const CorpusEntry& entry, const ReplayResult& result) {
+  return {{"case", entry.path},
+          {"status", replay_status_name(result.status)},
+          {"section", result.fault ? "fault" : "gap"},
+          {"reproduced", result.reproduced},
+          {"tries", result.tries},
+          {"fails", result.fails},
+          {"expected", entry.expectation ? entry.expectation->signature : ""}};
+}
+
+}  // namespace
+
+void ReplayCommand::declare(CLI::App& app) {
+  app.add_option(
+         "CASE", path_,
+         "Case text, finding folder, or a folder tree of those (case.txt, with finding.json or expect.json beside it)")
+      ->required();
+  app.add_option("--package", package_,
+                 "Package to run on; default: the one that the finding or its model recipe names");
+  app.add_option("--model", model_, "Model of the archive, where it holds several");
+  app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
+  app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)");
+  app.add_option("--models", models_,
+                 "Folder of packed models, RECIPE.pt2 each, for cases that name a recipe (default: AOTIFUZZ_MODELS)");
+  app.add_option("--times", times_, "Runs of each case, each in a fresh process")->capture_default_str();
+  app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
+  app.add_option("--memory-mib", memory_mib_, "Memory limit of the worker in MiB; 0 = none")->capture_default_str();
+  app.add_option("--fail-on", fail_on_, "faults, or gaps to fail on gaps too (default: faults)");
+  app.add_flag("--expect-failing", expect_failing_,
+               "For a corpus of known failures: exit 1 when one is fixed or changed");
+  app.add_flag("--json", json_, "Result as JSON on stdout");
+}
+
+int ReplayCommand::run() {
+  if (times_ < 1) throw UsageError("not a number of runs", "--times " + std::to_string(times_), "give 1 or more");
+  const bool fail_on_gaps = fail_on_gaps_option(fail_on_);
+  const auto timeout = duration_option("--timeout", timeout_);
+  if (models_.empty()) {
+    const char* models = std::getenv("AOTIFUZZ_MODELS");
+    models_ = models ? models : "";
+  }
+  Sessions sessions;
+  auto list = nlohmann::ordered_json::array();
+  int failing = 0, good = 0, not_judged = 0, surprises = 0;
+  std::map<std::string_view, int> by_status;
+  for (const CorpusEntry& entry : read_corpus(path_)) {
+    SessionRequest request;
+    request.package = {package_of(entry, package_, models_), model_, reference_};
+    request.ops = ops_;
+    request.timeout = timeout;
+    request.memory_mib = memory_mib_;
+    if (entry.expectation) {
+      // What the finding was made with, unless another package or flag says otherwise.
+      if (model_.empty() && package_.empty()) request.package.model = entry.expectation->model;
+      if (reference_.empty() && package_.empty()) request.package.reference = entry.expectation->reference;
+      if (ops_.empty()) request.ops = entry.expectation->ops;
+    }
+    PackageSession& session = sessions.open(std::move(request));
+    const ReplayResult result = replay(session.triage(), session.worker(), entry, times_);
+    ++by_status[replay_status_name(result.status)];
+    const bool counts = result.fault || fail_on_gaps;
+    const bool fails = result.status == Status::kStillFails || result.status == Status::kFlaky ||
+                       result.status == Status::kChanged || result.status == Status::kFails;
+    if (fails && counts)
+      ++failing;
+    else if (result.status == Status::kNotJudged)
+      ++not_judged;
+    else
+      ++good;
+    if (result.status != Status::kStillFails && result.status != Status::kFlaky) ++surprises;
+    if (json_)
+      list.push_back(entry_json(entry, result));
+    else
+      fmt::print("{}", print_replay(entry, result));
+    std::fflush(stdout);
+  }
+  int exit_code = failing ? kExitFaults : not_judged ? kExitWorld : kExitNoFaults;
+  if (expect_failing_) exit_code = surprises ? kExitFaults : kExitNoFaults;
+  if (json_) {
+    const nlohmann::ordered_json root = {{"cases", std::move(list)},
+                                         {"failing", failing},
+                                         {"good", good},
+                                         {"not_judged", not_judged},
+                                         {"exit_code", exit_code}};
+    fmt::print("{}\n", root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  } else if (failing + good + not_judged > 1) {
+    std::string counts;
+    for (const auto& [status, count] : by_status)
+      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, status);
+    fmt::print("{} cases: {}; {} count as failing ({})\n", failing + good + not_judged, counts, failing,
+               fail_on_gaps ? "faults and gaps" : "faults");
+  }
+  return exit_code;
+}
+
+}  // namespace aotifuzz

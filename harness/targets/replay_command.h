@@ -1,0 +1,24 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace aotifuzz {
+
+/// `aotifuzz replay`: do the cases still fail?
+class ReplayCommand {
+ public:
+  void declare(CLI::App& app);
+  int run();
+
+ private:
+  std::string path_, package_, model_, reference_, models_, timeout_ = "10s", fail_on_;
+  std::vector<std::string> ops_;
+  int64_t memory_mib_ = 0;
+  int times_ = 5;
+  bool expect_failing_ = false;
+  bool json_ = false;
+};
+
+}  // namespace aotifuzz

@@ -1,0 +1,324 @@
+#include "campaign/campaign.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+
+#include "campaign/summary.h"
+#include "store/atomic_file.h"
+#include "store/case_text.h"
+#include "tests/campaign/fake_executor.h"
+
+namespace aotifuzz {
+namespace {
+
+using namespace test;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+/// Sizes sweep with k, so that thresholds are met early.
+class SweepingSource final : public CaseSource {
+ public:
+  std::vector<Case> seeds() const override { return seed_list; }
+  Case draw(uint64_t k) const override {
+    return tied_case(static_cast<int64_t>(k * 7 % 50), static_cast<int64_t>(k % 5));
+  }
+  std::vector<Case> seed_list = {tied_case(0, 0)};
+};
+
+class RecordingListener final : public CampaignListener {
+ public:
+  void on_progress(const Progress&) override {
+    ++ticks;
+    if (on_tick) on_tick();
+  }
+  void on_finding(const Finding& finding, const std::string&) override { findings.push_back(finding); }
+  std::vector<Finding> findings;
+  int ticks = 0;
+  std::function<void()> on_tick;
+};
+
+class CampaignTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "aotifuzz-campaign-XXXXXX";
+    ASSERT_TRUE(::mkdtemp(name.data()));
+    out_ = name;
+    options_.out = out_ + "/out";
+    options_.cases = 100;
+  }
+  void TearDown() override { fs::remove_all(out_); }
+
+  CampaignResult run(CaseExecutor& executor) {
+    FindingContext context;
+    context.package_hash = hash_;
+    Campaign campaign({contract_, true, "/models/m.pt2", "", {{"torch", "2.11.0"}}, context, {}}, options_, executor,
+                      source_, listener_);
+    return campaign.run(stop_);
+  }
+
+  Contract contract_ = tied_contract();
+  SweepingSource source_;
+  RecordingListener listener_;
+  CampaignOptions options_;
+  std::atomic<bool> stop_{false};
+  std::string out_, hash_ = "00000000000000aa";
+};
+
+CaseResult threshold(const Case& c) {
+  return reported({c.inputs[0].sizes[0] >= 16 ? failed("wrong-result output 0") : passed()});
+}
+
+TEST_F(CampaignTest, APlantedThresholdIsReportedOnceReducedToItAndCounted) {
+  FakeExecutor executor(threshold);
+  const CampaignResult result = run(executor);
+  ASSERT_EQ(result.findings.size(), 1u);
+  const Finding& finding = result.findings[0].finding;
+  EXPECT_EQ(finding.minimal.inputs[0].sizes, (std::vector<int64_t>{16, 0}));
+  EXPECT_TRUE(finding.one_minimal);
+  EXPECT_EQ(finding.reproduced, 5);
+  EXPECT_EQ(finding.tries, 5);
+  EXPECT_EQ(listener_.findings.size(), 1u);
+  EXPECT_EQ(result.exit_code(false), kExitFaults);
+  EXPECT_EQ(result.statistics.cases, 100u);
+  EXPECT_GT(result.ledger.known.begin()->second.duplicates, 50u);
+  // Reduction is paid for once: duplicates cost their own run and no more.
+  EXPECT_LT(executor.ran.size(), 100 + 5 + 5 + 100u);
+}
+
+TEST_F(CampaignTest, AFindingIsAFolderThatReadsBack) {
+  FakeExecutor executor(threshold);
+  const std::string folder = run(executor).findings[0].folder;
+  for (const char* name : {"case.txt", "original.txt", "finding.json", "report.md", "repro.py"})
+    EXPECT_TRUE(fs::exists(folder + "/" + name)) << name;
+  const std::string text = read_file(folder + "/case.txt");
+  const auto parsed = parse_case(text);
+  ASSERT_TRUE(parsed) << text;
+  EXPECT_EQ(*parsed, listener_.findings[0].minimal);
+  EXPECT_THAT(text, HasSubstr("# replay: aotifuzz replay " + folder));
+  const auto expectation = parse_expectation(read_file(folder + "/finding.json"));
+  ASSERT_TRUE(expectation);
+  EXPECT_TRUE(matches(*expectation, listener_.findings[0].verdict));
+  EXPECT_EQ(expectation->package, "/models/m.pt2");
+  EXPECT_THAT(read_file(folder + "/report.md"), HasSubstr("x.size(0): 16 fails, 15 passes"));
+}
+
+TEST_F(CampaignTest, ASecondRunGoesOnAndReportsNothingAgain) {
+  FakeExecutor executor(threshold);
+  run(executor);
+  const size_t ran = executor.ran.size();
+  listener_.findings.clear();
+  const CampaignResult second = run(executor);
+  EXPECT_EQ(second.first_case, 100u);
+  EXPECT_TRUE(second.findings.empty());
+  EXPECT_TRUE(listener_.findings.empty());
+  EXPECT_EQ(second.ledger.cases, 200u);
+  EXPECT_EQ(second.exit_code(false), kExitFaults) << "what is known is still wrong";
+  EXPECT_EQ(executor.ran[ran], source_.draw(99)) << "one seed case came before the draws";
+  EXPECT_EQ(executor.ran.size(), ran + 100) << "a known finding costs no replay";
+}
+
+TEST_F(CampaignTest, TwoRunsDrawWhatOneLongRunDraws) {
+  FakeExecutor once([](const Case&) { return reported({passed()}); }),
+      twice([](const Case&) { return reported({passed()}); });
+  options_.cases = 40;
+  run(once);
+  options_.out = out_ + "/other";
+  options_.cases = 15;
+  run(twice);
+  options_.cases = 25;
+  run(twice);
+  EXPECT_EQ(once.ran, twice.ran);
+}
+
+TEST_F(CampaignTest, AnotherPackageInTheSameFolderHasASectionOfItsOwn) {
+  FakeExecutor executor(threshold);
+  run(executor);
+  hash_ = "00000000000000bb";
+  const CampaignResult other = run(executor);
+  EXPECT_EQ(other.first_case, 0u);
+  ASSERT_EQ(other.findings.size(), 1u);
+  const Ledger ledger = load_ledger(options_.out + "/state.json");
+  EXPECT_EQ(ledger.packages.size(), 2u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(options_.out + "/findings"), fs::directory_iterator()), 2);
+}
+
+TEST_F(CampaignTest, AnotherSeedBeginsAtItsOwnStart) {
+  FakeExecutor executor([](const Case&) { return reported({passed()}); });
+  run(executor);
+  options_.seed = 2;
+  EXPECT_EQ(run(executor).first_case, 0u);
+  options_.seed = 1;
+  EXPECT_EQ(run(executor).first_case, 100u);
+}
+
+TEST_F(CampaignTest, ACrashIsConfirmedReducedAndLeadsTheReport) {
+  FakeExecutor executor([](const Case& c) {
+    const int64_t n = c.inputs[0].sizes[0];
+    return n >= 30 ? died(SIGSEGV) : threshold(c);
+  });
+  const CampaignResult result = run(executor);
+  ASSERT_EQ(result.findings.size(), 2u);
+  EXPECT_EQ(result.findings[0].finding.verdict.cls, VerdictClass::kCrash);
+  EXPECT_EQ(result.findings[0].finding.minimal.inputs[0].sizes[0], 30);
+  EXPECT_EQ(result.findings[1].finding.verdict.cls, VerdictClass::kWrongResult);
+  EXPECT_GT(result.statistics.deaths, 0u);
+}
+
+TEST_F(CampaignTest, AHangIsConfirmedWithPatienceAndASlowCaseIsNoFinding) {
+  class Slow final : public CaseExecutor {
+   public:
+    CaseResult run(const Case& c) override {
+      if (c.inputs[0].sizes[0] < 40 || patience > 1) return reported({passed()});
+      CaseResult result = died(SIGKILL);
+      result.death->kind = WorkerDeath::Kind::kHang;
+      return result;
+    }
+    void renew() override {}
+    void set_patience(double factor) override { patience = factor; }
+    double patience = 1;
+  } executor;
+  const CampaignResult result = run(executor);
+  EXPECT_TRUE(result.findings.empty());
+  EXPECT_FALSE(result.set_aside.empty());
+  EXPECT_EQ(executor.patience, 1);
+}
+
+TEST_F(CampaignTest, AFlakyFailureSaysHowOftenItCame) {
+  int calls = 0;
+  FakeExecutor executor([&](const Case& c) {
+    return c.inputs[0].sizes[0] >= 16 && ++calls % 5 < 3 ? reported({failed("flaky")}) : reported({passed()});
+  });
+  options_.reduce_runs = 0;
+  const CampaignResult result = run(executor);
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_EQ(result.findings[0].finding.reproduced, 3);
+  EXPECT_EQ(result.findings[0].finding.tries, 5);
+  EXPECT_THAT(print_summary(result, {}), HasSubstr("came 3 of 5 times in fresh processes: not each time"));
+}
+
+TEST_F(CampaignTest, WhatNeverComesAgainIsSetAsideAndSaid) {
+  bool first = true;
+  FakeExecutor executor([&](const Case& c) {
+    if (c.inputs[0].sizes[0] < 16 || !std::exchange(first, false)) return reported({passed()});
+    return reported({failed("once")});
+  });
+  const CampaignResult result = run(executor);
+  EXPECT_TRUE(result.findings.empty());
+  EXPECT_EQ(result.set_aside.size(), 1u);
+  EXPECT_EQ(result.exit_code(true), kExitNoFaults);
+  EXPECT_THAT(print_summary(result, {}), HasSubstr("never again in fresh processes"));
+}
+
+TEST_F(CampaignTest, DamageByAnEarlierCaseOfTheProcessIsPutDownToThatCase) {
+  bool damaged = false;
+  FakeExecutor executor([&](const Case& c) {
+    const int64_t n = c.inputs[0].sizes[0];
+    if (n == 21) damaged = true;
+    if (n == 35 && std::exchange(damaged, false)) return died(SIGABRT, Stage::kTeardown);
+    return reported({passed()});
+  });
+  executor.on_renew = [&] { damaged = false; };
+  const CampaignResult result = run(executor);
+  ASSERT_EQ(result.findings.size(), 1u);
+  const Finding& finding = result.findings[0].finding;
+  ASSERT_EQ(finding.before.size(), 1u);
+  EXPECT_EQ(finding.before[0].inputs[0].sizes[0], 21);
+  EXPECT_EQ(finding.minimal.inputs[0].sizes[0], 35);
+  EXPECT_EQ(finding.reproduced, 5);
+  EXPECT_THAT(read_file(result.findings[0].folder + "/report.md"),
+              HasSubstr("only after the following ran in the same process"));
+}
+
+TEST_F(CampaignTest, AReductionLedAstrayByADamagedProcessIsDoneAgainInFreshOnes) {
+  // Once a case of 16 rows ran, everything in that process fails, until renewed.
+  bool damaged = false;
+  FakeExecutor executor([&](const Case& c) {
+    damaged = damaged || c.inputs[0].sizes[0] >= 16;
+    return reported({damaged ? failed("smeared") : passed()});
+  });
+  executor.on_renew = [&] { damaged = false; };
+  const CampaignResult result = run(executor);
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_EQ(result.findings[0].finding.minimal.inputs[0].sizes[0], 16);
+  EXPECT_EQ(result.findings[0].finding.reproduced, 5);
+}
+
+TEST_F(CampaignTest, GapsDoNotFailTheRunUnlessAskedTo) {
+  FakeExecutor executor([](const Case& c) {
+    return reported({c.inputs[0].sizes[0] >= 16 ? failed("gap", false, VerdictClass::kMissesError) : passed()});
+  });
+  const CampaignResult result = run(executor);
+  EXPECT_EQ(result.findings.size(), 1u);
+  EXPECT_EQ(result.exit_code(false), kExitNoFaults);
+  EXPECT_EQ(result.exit_code(true), kExitFaults);
+}
+
+TEST_F(CampaignTest, ACampaignThatJudgedHardlyAnythingSaysSo) {
+  Verdict skip;
+  skip.oracle = "close";
+  skip.status = VerdictStatus::kSkip;
+  skip.reason = "random op: aten.rand.default";
+  FakeExecutor executor([&](const Case& c) { return reported({c.inputs[0].sizes[0] == 49 ? passed() : skip}); });
+  const CampaignResult result = run(executor);
+  EXPECT_EQ(result.exit_code(false), kExitWorld);
+  const std::string summary = print_summary(result, {});
+  EXPECT_THAT(summary, HasSubstr("nothing was judged in"));
+  EXPECT_THAT(summary, HasSubstr("close: random op: aten.rand.default"));
+}
+
+TEST_F(CampaignTest, AStopEndsCleanlyWithEverythingOnDisk) {
+  FakeExecutor executor(threshold);
+  options_.cases = {};
+  listener_.on_tick = [&] {
+    if (executor.ran.size() > 300) stop_ = true;
+  };
+  const CampaignResult result = run(executor);
+  EXPECT_TRUE(result.interrupted);
+  const Ledger ledger = load_ledger(options_.out + "/state.json");
+  EXPECT_EQ(ledger.packages.at(hash_).next_case.at("1"), result.statistics.cases);
+  EXPECT_EQ(ledger.packages.at(hash_).known.size(), 1u);
+}
+
+TEST_F(CampaignTest, TimeEndsARunWithoutACaseLimit) {
+  FakeExecutor executor([](const Case&) { return reported({passed()}); });
+  options_.cases = {};
+  options_.time = std::chrono::milliseconds(50);
+  const CampaignResult result = run(executor);
+  EXPECT_GT(result.statistics.cases, 10u);
+  EXPECT_LT(result.statistics.elapsed_us, 5e6);
+}
+
+TEST_F(CampaignTest, TwoCampaignsDoNotShareAFolderAtTheSameTime) {
+  fs::create_directories(options_.out);
+  const FolderLock lock(options_.out);
+  FakeExecutor executor(threshold);
+  EXPECT_THROW(run(executor), HarnessError);
+}
+
+TEST_F(CampaignTest, AStateThatCannotBeReadIsSaidAndNotOverwritten) {
+  fs::create_directories(options_.out);
+  write_file_whole(options_.out + "/state.json", "{\"version\": 99}");
+  FakeExecutor executor(threshold);
+  EXPECT_THROW(run(executor), HarnessError);
+  EXPECT_EQ(read_file(options_.out + "/state.json"), "{\"version\": 99}");
+}
+
+TEST_F(CampaignTest, CoverageSaysWhatWasReached) {
+  FakeExecutor executor([](const Case&) { return reported({passed()}); });
+  Case odd = tied_case(3, 4);
+  odd.inputs[1].sizes = {9};
+  odd.inputs[0].strides = std::vector<int64_t>{1, 3};
+  source_.seed_list.push_back(odd);
+  const CampaignResult result = run(executor);
+  EXPECT_EQ(result.coverage.dimensions().at("x.size(0)").greatest, 49);
+  EXPECT_EQ(result.coverage.layouts().at("permuted"), 1u);
+  EXPECT_EQ(result.coverage.broken().at("y.size(0) == x.size(1)"), 1u);
+  EXPECT_THAT(print_summary(result, {}), HasSubstr("y.size(0) == x.size(1)"));
+}
+
+}  // namespace
+}  // namespace aotifuzz
