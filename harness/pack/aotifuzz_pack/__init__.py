@@ -1,0 +1,12 @@
+"""Packages that carry their own reference.
+
+    from aotifuzz_pack import aoti_compile_and_package
+    aoti_compile_and_package(exported_program, package_path="model.pt2")
+
+Drop-in for torch._inductor.aoti_compile_and_package: same arguments, same checks, same AOTI files. The archive also
+holds the ExportedProgram, so that `aotifuzz fuzz model.pt2` needs nothing else.
+"""
+
+from .package import PACK_VERSION, aoti_compile_and_package
+
+__all__ = ["PACK_VERSION", "aoti_compile_and_package"]

@@ -1,0 +1,131 @@
+"""The drop-in for torch._inductor.aoti_compile_and_package. torch is imported on first use: --help stays quick."""
+
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+
+PACK_VERSION = 1
+SIDECAR = "extra/aotifuzz_pack.json"
+
+# Written by the archive writer itself, once per archive.
+_WRITER_MEMBERS = {"version", "byteorder", ".data/version", ".data/serialization_id"}
+_WRITER_PREFIXES = (".format_version", ".storage_alignment")
+
+
+def aoti_compile_and_package(
+    exported_program,
+    _deprecated_unused_args=None,
+    _deprecated_unused_kwargs=None,
+    *,
+    package_path=None,
+    inductor_configs=None,
+    recipe=None,
+):
+    """Compiles and packages as torch does, then adds the ExportedProgram and a sidecar to the same archive.
+
+    Arguments and return value are those of torch._inductor.aoti_compile_and_package; `recipe` (optional, any JSON
+    value) is kept in the sidecar and says how the program can be built again. Provenance tracking is on unless
+    `inductor_configs` says otherwise: it gives the kernel names of a finding their source lines.
+    """
+    import torch
+    from torch._inductor import aoti_compile_and_package as stock
+
+    configs = dict(inductor_configs or {})
+    given = dict(configs)
+    if hasattr(torch._inductor.config.trace, "provenance_tracking_level"):
+        configs.setdefault("trace.provenance_tracking_level", 1)
+
+    is_path = isinstance(package_path, (str, os.PathLike))
+    if is_path and not os.fspath(package_path).endswith(".pt2"):
+        # torch checks this with an assertion of the same text; here it comes before minutes of compiling.
+        raise AssertionError(f"Expect package path to be a file ending in .pt2, is None, or is a buffer. Instead got {package_path}")
+
+    folder = os.path.dirname(os.path.abspath(package_path)) if is_path else None
+    with tempfile.TemporaryDirectory(prefix=".aotifuzz-pack-", dir=folder) as scratch:
+        program = None
+        if isinstance(exported_program, torch.export.ExportedProgram) and exported_program.example_inputs is not None:
+            # Before compiling: from torch 2.15 on, compiling may change the caller's program.
+            program = os.path.join(scratch, "program.pt2")
+            torch.export.save(exported_program, program)
+
+        compiled = None if package_path is None else os.path.join(scratch, "compiled.pt2")
+        compiled = stock(
+            exported_program,
+            _deprecated_unused_args,
+            _deprecated_unused_kwargs,
+            package_path=compiled,
+            inductor_configs=configs,
+        )
+
+        sidecar = {
+            "pack_version": PACK_VERSION,
+            "torch_version": torch.__version__,
+            "inductor_configs": {key: value if _is_json(value) else repr(value) for key, value in given.items()},
+        }
+        if recipe is not None:
+            sidecar["recipe"] = recipe
+        target = package_path if package_path is not None else compiled
+        # The archive's root folder is named after the file, so the merged file gets its final name from the start.
+        name = os.path.basename(os.fspath(target)) if isinstance(target, (str, os.PathLike)) else "model.pt2"
+        os.mkdir(os.path.join(scratch, "merged"))
+        merged = os.path.join(scratch, "merged", name)
+        _merge(compiled, program, sidecar, merged)
+        if isinstance(target, (str, os.PathLike)):
+            if package_path is None:
+                shutil.move(merged, target)
+            else:
+                os.replace(merged, target)
+        else:
+            with open(merged, "rb") as file:
+                shutil.copyfileobj(file, target)
+            target.seek(0)
+    return target
+
+
+def _is_json(value):
+    try:
+        json.dumps(value)
+        return True
+    except (TypeError, ValueError):
+        return False
+
+
+def _merge(compiled, program, sidecar, out):
+    """Writes every member of both archives into one. The AOTI files stay byte for byte what torch made."""
+    import torch
+
+    writer = torch._C.PyTorchFileWriter(out)
+    writer.set_min_version(6)
+    written = {}
+    for source in (program, compiled):
+        with zipfile.ZipFile(source) as archive:
+            for info in archive.infolist():
+                member = info.filename.split("/", 1)[1]
+                if member in _WRITER_MEMBERS or member.startswith(_WRITER_PREFIXES):
+                    continue
+                if member in written:
+                    if written[member] != (info.CRC, info.file_size):
+                        raise RuntimeError(
+                            f"The compiled model and its reference both have a member {member}, with different contents. "
+                            "Package without the reference (torch._inductor.aoti_compile_and_package), save the program "
+                            "with torch.export.save and give it to aotifuzz with --reference."
+                        )
+                    continue
+                written[member] = (info.CRC, info.file_size)
+                data = archive.read(info)
+                writer.write_record(member, data, len(data))
+    data = json.dumps(sidecar, indent=1).encode()
+    writer.write_record(SIDECAR, data, len(data))
+    writer.write_end_of_file()
+
+
+def read_sidecar(package_path):
+    """The sidecar of a package, or None for one that pack did not make."""
+    with zipfile.ZipFile(Path(package_path)) as archive:
+        for member in archive.namelist():
+            if member.split("/", 1)[-1] == SIDECAR:
+                return json.loads(archive.read(member))
+    return None
