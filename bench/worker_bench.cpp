@@ -1,0 +1,98 @@
+// Times the real worker through the real pipes, on one fixed case. Prints one JSON object.
+//
+//   worker_bench cost PACKAGE CASE SECONDS            us per case with every oracle on, and of the runs inside it
+//   worker_bench recovery PACKAGE GOOD BAD COUNT      ms from sending a case that kills its process to the report of the next one
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "campaign/worker_process.h"
+#include "core/error.h"
+#include "store/case_text.h"
+
+namespace aotifuzz {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double us_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+Case read_case(const std::string& path) {
+  std::ifstream in(path);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  Result<Case> parsed = parse_case(text);
+  if (!parsed) throw HarnessError(parsed.error().what, path + ": " + parsed.error().where, "give a case file");
+  return *parsed;
+}
+
+nlohmann::json cost(WorkerProcess& worker, const Case& c, double seconds) {
+  for (int i = 0; i < 50; ++i) worker.run(c);
+  std::vector<double> whole;
+  std::map<std::string, std::vector<double>> runs;
+  const Clock::time_point start = Clock::now();
+  while (us_since(start) < seconds * 1e6) {
+    const Clock::time_point sent = Clock::now();
+    const CaseResult result = worker.run(c);
+    whole.push_back(us_since(sent));
+    if (!result.report) throw HarnessError("the case killed its process", "worker_bench cost", "choose another case");
+    for (const RunSummary& run : result.report->runs) runs[run.run].push_back(run.us);
+  }
+  nlohmann::json out = {{"cases", whole.size()}, {"case_us", median(whole)}};
+  for (const auto& [name, times] : runs) out["runs_us"][name] = median(times);
+  return out;
+}
+
+nlohmann::json recovery(WorkerProcess& worker, const Case& good, const Case& bad, int count) {
+  std::vector<double> ms;
+  for (int i = 0; i < count; ++i) {
+    worker.run(good);
+    const Clock::time_point sent = Clock::now();
+    if (worker.run(bad).report) throw HarnessError("the case kills no process", "worker_bench recovery", "choose another");
+    worker.run(good);
+    ms.push_back(us_since(sent) / 1e3);
+  }
+  return {{"deaths", count}, {"median_ms", median(ms)}, {"max_ms", *std::max_element(ms.begin(), ms.end())}};
+}
+
+int run(const std::vector<std::string>& args) {
+  if (args.size() < 4) throw UsageError("too few arguments", "worker_bench", "see the comment in bench/worker_bench.cpp");
+  WorkerOptions options;
+  options.arguments.package = args[1];
+  WorkerProcess worker(options);
+  const Clock::time_point start = Clock::now();
+  worker.start();
+  nlohmann::json out = {{"worker_start_ms", us_since(start) / 1e3}};
+  if (args[0] == "cost") out.update(cost(worker, read_case(args[2]), std::stod(args[3])));
+  if (args[0] == "recovery" && args.size() > 4)
+    out.update(recovery(worker, read_case(args[2]), read_case(args[3]), std::stoi(args[4])));
+  std::cout << out.dump() << "\n";
+  return kExitNoFaults;
+}
+
+}  // namespace
+}  // namespace aotifuzz
+
+int main(int argc, char** argv) {
+  try {
+    return aotifuzz::run({argv + 1, argv + argc});
+  } catch (const aotifuzz::HarnessError& error) {
+    std::cerr << "worker_bench: " << error.what() << "\n";
+    return aotifuzz::kExitWorld;
+  }
+}

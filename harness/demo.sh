@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# From a bare machine to a real compiler fault: sets up, builds, packs the example models, fuzzes one for a minute.
+#
+#   bash harness/demo.sh [FOR]        FOR: how long to fuzz, default 60s
+#
+# The model is a router whose package, compiled by torch 2.11, sends tokens to the wrong expert (corpus/models/example.py).
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+cd "$repo"
+time_to_fuzz=${1:-60s}
+
+setup
+build
+
+say "packing the example models (a minute the first time)"
+pack --all corpus/models/example.py -o build/models
+
+say "fuzzing build/models/example.argmax_transposed.pt2 for $time_to_fuzz"
+status=0
+build/aotifuzz fuzz build/models/example.argmax_transposed.pt2 --for "$time_to_fuzz" --out demo-out || status=$?
+case $status in
+  1) ;;
+  0) fail "no fault was found, though torch 2.11 has one here" "build/models/example.argmax_transposed.pt2" \
+    "delete demo-out and give it more time: bash harness/demo.sh 5m" ;;
+  *) fail "aotifuzz ended with exit code $status" "the output above" "read the error above; 'rm -rf build demo-out' and a second run start afresh" ;;
+esac
+
+fault=$(find demo-out/findings -mindepth 1 -maxdepth 1 -type d ! -name 'gap-*' | sort | head -n 1)
+say "that is a real fault of the pinned torch: ${fault##*/}, reduced to the smallest case that shows it"
+printf '\nTo see it fail again:\n\n  build/aotifuzz replay %s\n\n' "$fault"

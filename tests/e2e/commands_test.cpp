@@ -1,0 +1,195 @@
+// The commands as a user types them, on the embedded example packages.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/e2e/program.h"
+
+namespace aotifuzz::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+constexpr const char* kFaulty = "faults.f191499_extremes_of_bytes";
+constexpr const char* kClean = "example.embedding_mlp";
+
+std::string read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Ended aotifuzz(std::vector<std::string> arguments, const std::string& folder = "") {
+  arguments.insert(arguments.begin(), AOTIFUZZ_PROGRAM);
+  return run_program(arguments, folder);
+}
+
+#define PACKED(variable, name)                     \
+  const std::string variable = packed_model(name); \
+  if (variable.empty()) GTEST_SKIP() << "AOTIFUZZ_MODELS is not set or has no " << name << ".pt2: tests/run.sh packs it"
+
+TEST(Commands, HelpAnswersAtOnceAndTheParentLinksNoTorch) {
+  double best = 1;
+  for (int i = 0; i < 10; ++i) best = std::min(best, aotifuzz({"--help"}).seconds);
+  EXPECT_LT(best, 0.020);
+  const Ended help = aotifuzz({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* command : {"fuzz", "replay", "minimize", "inspect"}) EXPECT_THAT(help.out, HasSubstr(command));
+  const std::string libraries = run_program({"ldd", AOTIFUZZ_PROGRAM}).out;
+  EXPECT_THAT(libraries, HasSubstr("libc.so"));
+  EXPECT_THAT(libraries, Not(HasSubstr("torch")));
+  EXPECT_THAT(libraries, Not(HasSubstr("cuda")));
+}
+
+TEST(Commands, WrongUseEndsWithTwoAndThreeParts) {
+  const std::vector<std::vector<std::string>> uses = {{},
+                                                      {"fuzz"},
+                                                      {"fuzz", "x.pt2", "--odd"},
+                                                      {"fuzz", "x.pt2", "--for", "soon"},
+                                                      {"fuzz", "x.pt2", "--fail-on", "all"},
+                                                      {"replay", "x", "--times", "0"},
+                                                      {"frobnicate"}};
+  for (const auto& use : uses) {
+    const Ended ended = aotifuzz(use);
+    EXPECT_EQ(ended.exit_code, 2) << ::testing::PrintToString(use);
+    EXPECT_THAT(ended.err, HasSubstr("where:")) << ::testing::PrintToString(use);
+    EXPECT_THAT(ended.err, HasSubstr("to do:")) << ::testing::PrintToString(use);
+  }
+}
+
+TEST(Commands, AWrongWorldEndsWithThree) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch / "bad.pt2") << "not a zip";
+  for (const std::vector<std::string>& use :
+       {std::vector<std::string>{"fuzz", scratch / "none.pt2", "--out", scratch / "o"},
+        {"fuzz", scratch / "bad.pt2", "--out", scratch / "o"},
+        {"replay", scratch / "none"},
+        {"inspect", scratch / "bad.pt2"}}) {
+    const Ended ended = aotifuzz(use);
+    EXPECT_EQ(ended.exit_code, 3) << ::testing::PrintToString(use);
+    EXPECT_THAT(ended.err, HasSubstr("to do:"));
+  }
+}
+
+TEST(Commands, AFaultyPackageGivesAFaultThatReplaysAndIsMinimal) {
+  PACKED(package, kFaulty);
+  const ScratchFolder scratch;
+  const Ended fuzzed = aotifuzz({"fuzz", package, "--for", "10s", "--out", scratch / "out"});
+  EXPECT_EQ(fuzzed.exit_code, 1) << fuzzed.out << fuzzed.err;
+  EXPECT_THAT(fuzzed.out, HasSubstr("16 fails, 15 passes"));
+  EXPECT_THAT(fuzzed.out, HasSubstr("wrong-result"));
+
+  std::string folder;
+  for (const auto& entry : fs::directory_iterator(scratch / "out/findings"))
+    if (entry.path().filename().string().rfind("wrong-result", 0) == 0 &&
+        read(entry.path() / "finding.json").find("\"one_minimal\": true") != std::string::npos)
+      folder = entry.path();
+  ASSERT_FALSE(folder.empty()) << fuzzed.out;
+  const Ended replayed = aotifuzz({"replay", folder});
+  EXPECT_EQ(replayed.exit_code, 1);
+  EXPECT_THAT(replayed.out, HasSubstr("still fails 5 of 5"));
+  EXPECT_EQ(aotifuzz({"replay", folder, "--expect-failing"}).exit_code, 0);
+
+  const Ended minimized = aotifuzz({"minimize", folder});
+  EXPECT_EQ(minimized.exit_code, 0);
+  EXPECT_THAT(minimized.err, HasSubstr("1-minimal"));
+  EXPECT_THAT(minimized.out, HasSubstr("aotifuzz-case 1\n"));
+  const Ended original = aotifuzz({"minimize", folder + "/original.txt", "--package", package, "--in-place"});
+  EXPECT_EQ(original.exit_code, 0) << original.err;
+  EXPECT_THAT(read(folder + "/original.txt"), HasSubstr("[16]"));
+}
+
+TEST(Commands, TheReproducerNeedsOnlyTorchAndShowsTheDifference) {
+  PACKED(package, kFaulty);
+  const ScratchFolder scratch;
+  const Ended fuzzed = aotifuzz({"fuzz", package, "--cases", "60", "--out", scratch / "out"});
+  int shown = 0;
+  for (const auto& entry : fs::directory_iterator(scratch / "out/findings")) {
+    if (entry.path().filename().string().rfind("wrong-result", 0) != 0) continue;
+    const Ended ended = run_program({AOTIFUZZ_PYTHON, entry.path() / "repro.py"}, scratch.path());
+    EXPECT_EQ(ended.exit_code, 1) << ended.out << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("elements differ"));
+    if (++shown == 1) break;  // importing torch and compiling takes most of a minute
+  }
+  EXPECT_EQ(shown, 1) << fuzzed.out;
+}
+
+TEST(Commands, ACleanPackageGivesNoFault) {
+  PACKED(package, kClean);
+  const ScratchFolder scratch;
+  const Ended fuzzed = aotifuzz({"fuzz", package, "--cases", "500", "--out", scratch / "out"});
+  EXPECT_EQ(fuzzed.exit_code, 0) << fuzzed.out << fuzzed.err;
+  EXPECT_THAT(fuzzed.out, HasSubstr("faults: 0"));
+}
+
+TEST(Commands, TheSameSeedGivesTheSameCampaignAndASecondRunGoesOn) {
+  PACKED(package, kClean);
+  const ScratchFolder scratch;
+  const auto summary = [&](const std::string& out) {
+    return json::parse(aotifuzz({"fuzz", package, "--cases", "300", "--out", scratch / out, "--json"}).out);
+  };
+  const json a = summary("a"), b = summary("b");
+  for (const char* part : {"coverage", "outcomes", "within_contract"}) EXPECT_EQ(a[part], b[part]) << part;
+  const json second = summary("a");
+  EXPECT_EQ(second["first_case"], 300);
+  for (const json& old : a["findings"])
+    for (const json& now : second["findings"]) EXPECT_NE(old["signature"], now["signature"]) << "reported twice";
+}
+
+TEST(Commands, CtrlCEndsCleanlyWithTheSummaryAndLeavesNoProcess) {
+  PACKED(package, kClean);
+  const ScratchFolder scratch;
+  // A path of its own tells this run's worker from others on the machine.
+  fs::create_symlink(package, scratch / "ctrl-c.pt2");
+  Running running({AOTIFUZZ_PROGRAM, "fuzz", scratch / "ctrl-c.pt2", "--out", scratch / "out"});
+  for (int i = 0; i < 600 && !fs::exists(scratch / "out/state.json"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  running.send(SIGINT);
+  const Ended ended = running.wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("stopped early"));
+  EXPECT_THAT(ended.out, HasSubstr("faults: 0"));
+  EXPECT_TRUE(processes_named(scratch.path()).empty());
+}
+
+TEST(Commands, AKilledParentTakesItsWorkerAlongAndLosesNothingThatItKnew) {
+  PACKED(package, kFaulty);
+  const ScratchFolder scratch;
+  fs::create_symlink(package, scratch / "killed.pt2");
+  {
+    Running running({AOTIFUZZ_PROGRAM, "fuzz", scratch / "killed.pt2", "--out", scratch / "out"});
+    for (int i = 0; i < 600 && running.err_so_far().find("FAULT") == std::string::npos; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    running.send(SIGKILL);
+    running.wait();
+  }
+  for (int i = 0; i < 100 && !processes_named(scratch.path()).empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_TRUE(processes_named(scratch.path()).empty());
+  const json state = json::parse(read(scratch / "out/state.json"));
+  for (const auto& [hash, section] : state["packages"].items())
+    for (const auto& [key, known] : section["known"].items())
+      EXPECT_TRUE(fs::exists(scratch / ("out/findings/" + known["slug"].get<std::string>() + "/finding.json"))) << key;
+  EXPECT_EQ(aotifuzz({"fuzz", scratch / "killed.pt2", "--cases", "5", "--out", scratch / "out"}).exit_code, 1);
+}
+
+TEST(Commands, InspectPrintsTextAndJson) {
+  PACKED(package, kClean);
+  const Ended text = aotifuzz({"inspect", package});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_THAT(text.out, HasSubstr("x"));
+  EXPECT_TRUE(json::parse(aotifuzz({"inspect", package, "--json"}).out, nullptr, false).is_object());
+}
+
+}  // namespace
+}  // namespace aotifuzz::test
