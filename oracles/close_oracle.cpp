@@ -51,7 +51,8 @@ void add_measures(const TensorAnswer& answer, Verdict& verdict) {
   if (!answer.centre.empty()) out.emplace_back("float64", answer.centre);
   if (!answer.permitted.empty()) out.emplace_back("permitted", answer.permitted);
   out.emplace_back("error", answer.error);
-  if (answer.exempt) out.emplace_back("exempt", std::to_string(answer.exempt) + " elements depend on undefined results");
+  if (answer.exempt)
+    out.emplace_back("exempt", std::to_string(answer.exempt) + " elements depend on undefined results");
 }
 
 /// What all outputs together say.
@@ -114,16 +115,18 @@ Judgement ask(const RefereeRuns& referee) {
 /// Both sides ran on what the contract does not allow.
 Verdict illegal_verdict(std::string_view oracle, const CaseContext& context, bool silent) {
   const Violation& broken = context.violations.front();
-  Verdict verdict = fail_verdict(oracle, VerdictClass::kAcceptsIllegal, false,
-                                 silent ? "the package accepts an input outside the contract and returns a wrong result"
-                                        : "the package accepts an input outside the contract; the result happens to be right",
-                                 broken.text + (silent ? " silent" : " lucky"));
-  verdict.measures = {{"kind", silent ? "silent" : "lucky"}, {"broken", broken.detail.empty() ? broken.text : broken.detail}};
+  Verdict verdict =
+      fail_verdict(oracle, VerdictClass::kAcceptsIllegal, false,
+                   silent ? "the package accepts an input outside the contract and returns a wrong result"
+                          : "the package accepts an input outside the contract; the result happens to be right",
+                   broken.text + (silent ? " silent" : " lucky"));
+  verdict.measures = {{"kind", silent ? "silent" : "lucky"},
+                      {"broken", broken.detail.empty() ? broken.text : broken.detail}};
   return verdict;
 }
 
-/// First input that holds other bits after the package than after the reference: outside the contract that is a difference
-/// like any other.
+/// First input that holds other bits after the package than after the reference: outside the contract that is a
+/// difference like any other.
 std::optional<size_t> changed_input(const RunRecord& reference, const RunRecord& subject) {
   for (size_t i = 0; i < reference.inputs_after.size() && i < subject.inputs_after.size(); ++i) {
     const at::Tensor &expected = reference.inputs_after[i], &actual = subject.inputs_after[i];
@@ -201,9 +204,9 @@ Judgement CloseOracle::judge(const CaseContext& context, const RunRecords& runs)
     const OutputFacts facts = facts_of(context, k);
     std::string signature = "output " + std::to_string(k) + (facts.op.empty() ? "" : " " + facts.op);
     if (all.answer.special) signature += " (special values)";
-    Verdict verdict = fail_verdict(name(), VerdictClass::kWrongResult, true,
-                                   "output " + std::to_string(k) + " differs from the reference by more than rounding explains",
-                                   signature);
+    Verdict verdict = fail_verdict(
+        name(), VerdictClass::kWrongResult, true,
+        "output " + std::to_string(k) + " differs from the reference by more than rounding explains", signature);
     verdict.measures.emplace_back("output", std::to_string(k));
     add_measures(all.answer, verdict);
     return only(std::move(verdict));

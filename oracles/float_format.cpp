@@ -55,8 +55,7 @@ double round_to(double x, const FloatFormat& format, Direction direction) {
                        : direction == Direction::kDown  ? std::floor(steps)
                                                         : std::ceil(steps);
   const double rounded = whole * spacing;
-  if (rounded > format.max)
-    return direction == Direction::kDown ? format.max : std::numeric_limits<double>::infinity();
+  if (rounded > format.max) return direction == Direction::kDown ? format.max : std::numeric_limits<double>::infinity();
   if (rounded < -format.max)
     return direction == Direction::kUp ? -format.max : -std::numeric_limits<double>::infinity();
   return rounded;

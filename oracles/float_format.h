@@ -8,10 +8,10 @@ namespace aotifuzz {
 
 /// A binary floating format as IEEE 754 and the OCP 8-bit specification describe it; complex types give their part's.
 struct FloatFormat {
-  int precision = 0;      ///< significand bits, hidden one included; 0 = not a floating type
-  int exponent_min = 0;   ///< of the least normal number, 2^exponent_min
-  double max = 0;         ///< greatest finite value; beyond it rounding gives infinity
-  double unit() const;    ///< unit roundoff u = 2^-precision
+  int precision = 0;     ///< significand bits, hidden one included; 0 = not a floating type
+  int exponent_min = 0;  ///< of the least normal number, 2^exponent_min
+  double max = 0;        ///< greatest finite value; beyond it rounding gives infinity
+  double unit() const;   ///< unit roundoff u = 2^-precision
   /// Distance between neighbours around `x`; of subnormals below the least normal number. +inf for a non-finite x.
   double spacing(double x) const;
 };

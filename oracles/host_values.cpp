@@ -46,36 +46,56 @@ T at_index(const void* data, int64_t i) {
 
 double HostValues::real(int64_t i) const {
   switch (dtype_) {
-    case Dtype::kF32: return at_index<float>(data_, i);
-    case Dtype::kF64: return at_index<double>(data_, i);
-    case Dtype::kF16: return static_cast<float>(at_index<c10::Half>(data_, i));
-    case Dtype::kBF16: return static_cast<float>(at_index<c10::BFloat16>(data_, i));
-    case Dtype::kF8E4M3FN: return static_cast<float>(at_index<c10::Float8_e4m3fn>(data_, i));
-    case Dtype::kF8E5M2: return static_cast<float>(at_index<c10::Float8_e5m2>(data_, i));
-    case Dtype::kF8E4M3FNUZ: return static_cast<float>(at_index<c10::Float8_e4m3fnuz>(data_, i));
-    case Dtype::kF8E5M2FNUZ: return static_cast<float>(at_index<c10::Float8_e5m2fnuz>(data_, i));
+    case Dtype::kF32:
+      return at_index<float>(data_, i);
+    case Dtype::kF64:
+      return at_index<double>(data_, i);
+    case Dtype::kF16:
+      return static_cast<float>(at_index<c10::Half>(data_, i));
+    case Dtype::kBF16:
+      return static_cast<float>(at_index<c10::BFloat16>(data_, i));
+    case Dtype::kF8E4M3FN:
+      return static_cast<float>(at_index<c10::Float8_e4m3fn>(data_, i));
+    case Dtype::kF8E5M2:
+      return static_cast<float>(at_index<c10::Float8_e5m2>(data_, i));
+    case Dtype::kF8E4M3FNUZ:
+      return static_cast<float>(at_index<c10::Float8_e4m3fnuz>(data_, i));
+    case Dtype::kF8E5M2FNUZ:
+      return static_cast<float>(at_index<c10::Float8_e5m2fnuz>(data_, i));
     case Dtype::kF8E8M0FNU: {
       const uint8_t bits = at_index<uint8_t>(data_, i);
       return bits == 255 ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, bits - 127);
     }
-    case Dtype::kU64: return static_cast<double>(at_index<uint64_t>(data_, i));
-    default: return static_cast<double>(integer(i));
+    case Dtype::kU64:
+      return static_cast<double>(at_index<uint64_t>(data_, i));
+    default:
+      return static_cast<double>(integer(i));
   }
 }
 
 int64_t HostValues::integer(int64_t i) const {
   switch (dtype_) {
-    case Dtype::kU8: return at_index<uint8_t>(data_, i);
-    case Dtype::kI8: return at_index<int8_t>(data_, i);
-    case Dtype::kI16: return at_index<int16_t>(data_, i);
-    case Dtype::kU16: return at_index<uint16_t>(data_, i);
-    case Dtype::kI32: return at_index<int32_t>(data_, i);
-    case Dtype::kU32: return at_index<uint32_t>(data_, i);
-    case Dtype::kI64: return at_index<int64_t>(data_, i);
-    case Dtype::kU64: return static_cast<int64_t>(at_index<uint64_t>(data_, i));
+    case Dtype::kU8:
+      return at_index<uint8_t>(data_, i);
+    case Dtype::kI8:
+      return at_index<int8_t>(data_, i);
+    case Dtype::kI16:
+      return at_index<int16_t>(data_, i);
+    case Dtype::kU16:
+      return at_index<uint16_t>(data_, i);
+    case Dtype::kI32:
+      return at_index<int32_t>(data_, i);
+    case Dtype::kU32:
+      return at_index<uint32_t>(data_, i);
+    case Dtype::kI64:
+      return at_index<int64_t>(data_, i);
+    case Dtype::kU64:
+      return static_cast<int64_t>(at_index<uint64_t>(data_, i));
     // Not read as bool: a stray byte other than 0 and 1 is what a wrong kernel may leave.
-    case Dtype::kBool: return at_index<uint8_t>(data_, i);
-    default: return 0;
+    case Dtype::kBool:
+      return at_index<uint8_t>(data_, i);
+    default:
+      return 0;
   }
 }
 

@@ -83,7 +83,8 @@ at::Tensor noisy_result(const at::Tensor& exact, Dtype dtype, const RoundingRow&
   // Dense whatever the strides of `exact` are, lazy conjugation done.
   at::Tensor result = exact.resolve_conj().resolve_neg().clone();
   at::Tensor scales;
-  if (scale.defined()) scales = at::empty_like(result, result.options().dtype(at::kDouble)).copy_(scale.expand_as(result));
+  if (scale.defined())
+    scales = at::empty_like(result, result.options().dtype(at::kDouble)).copy_(scale.expand_as(result));
   ElementRounder round(dtype, row, style, noise);
   const std::span<double> values = dense_values(result);
   const double* absolute = scales.defined() ? scales.const_data_ptr<double>() : nullptr;
@@ -114,7 +115,8 @@ at::Tensor noisy_operand(const at::Tensor& exact, Dtype dtype, const RoundingRow
   const FloatFormat format = float_format(dtype);
   if (format.precision == 0 || exact.numel() == 0) return exact;
   const double unit = accumulates_in_storage_dtype(row) ? format.unit() : compute_unit(format);
-  const double each = std::min(unit * (2 + std::sqrt(static_cast<double>(std::max<int64_t>(terms, 1)))), kOperandNoiseMax);
+  const double each =
+      std::min(unit * (2 + std::sqrt(static_cast<double>(std::max<int64_t>(terms, 1)))), kOperandNoiseMax);
   const double run = std::min(unit * growth_units(row.growth, terms), kOperandNoiseMax);
   at::Tensor result = exact.resolve_conj().resolve_neg().clone();
   const std::span<double> values = dense_values(result);

@@ -13,9 +13,9 @@ namespace aotifuzz {
 
 /// How one op's results are brought back to the program's dtype in a sampled run.
 enum class RoundingStyle : uint8_t {
-  kNearest,      ///< to nearest, no other error: what eager does
-  kKeepFloat32,  ///< 16-bit and 8-bit values rounded to float32 only: what Inductor does inside a kernel
-  kRandom,       ///< each element up or down at random, plus the row's further units
+  kNearest,        ///< to nearest, no other error: what eager does
+  kKeepFloat32,    ///< 16-bit and 8-bit values rounded to float32 only: what Inductor does inside a kernel
+  kRandom,         ///< each element up or down at random, plus the row's further units
   kRandomFloat32,  ///< the same on the float32 grid for 16-bit and 8-bit values
 };
 
@@ -31,12 +31,12 @@ at::Tensor noisy_result(const at::Tensor& exact, Dtype dtype, const RoundingRow&
 at::Tensor noisy_operand(const at::Tensor& exact, Dtype dtype, const RoundingRow& row, int64_t terms,
                          NoiseStream& noise);
 
-/// True when every partial sum of `terms` products of elements of these tensors is an integer that `dtype`'s accumulator
-/// holds exactly: then no order of summation rounds at all.
+/// True when every partial sum of `terms` products of elements of these tensors is an integer that `dtype`'s
+/// accumulator holds exactly: then no order of summation rounds at all.
 bool sums_are_exact(const std::vector<at::Tensor>& operands, Dtype dtype, int64_t terms);
 
-/// True when some order of summing `terms` products of these tensors may pass the end of the range on the way, though the
-/// result does not: `power` 2 when each tensor meets itself (variances, norms). NaN and infinities do not count.
+/// True when some order of summing `terms` products of these tensors may pass the end of the range on the way, though
+/// the result does not: `power` 2 when each tensor meets itself (variances, norms). NaN and infinities do not count.
 bool sums_may_overflow(const std::vector<at::Tensor>& operands, Dtype dtype, int64_t terms, int power);
 
 }  // namespace aotifuzz

@@ -23,7 +23,8 @@ class PlainHook final : public RefereeHook {
 
  protected:
   void adjust_results(const Call& call, torch::jit::Stack& results) override {
-    if (is_uninitialized_op(call.op->target) && results.size() == 1 && results[0].isTensor()) results[0].toTensor().zero_();
+    if (is_uninitialized_op(call.op->target) && results.size() == 1 && results[0].isTensor())
+      results[0].toTensor().zero_();
   }
 };
 
@@ -46,7 +47,7 @@ class RoundingHook final : public RefereeHook {
   NoiseStream noise_;
   RoundingRow row_{};  ///< of the op in flight, its arguments considered
   RoundingStyle style_ = RoundingStyle::kNearest;
-  at::Tensor scale_;   ///< magnitudes for AbsoluteScale::kInput
+  at::Tensor scale_;  ///< magnitudes for AbsoluteScale::kInput
 };
 
 RoundingStyle RoundingHook::pick_style() {
@@ -54,8 +55,9 @@ RoundingStyle RoundingHook::pick_style() {
   if (seed_ == kRoundKeepFloat32) return RoundingStyle::kKeepFloat32;
   // One style for all elements of an op: fusion decides per kernel, not per element. Mostly the wide ones.
   static constexpr RoundingStyle kStyles[] = {
-      RoundingStyle::kRandom,        RoundingStyle::kRandom,        RoundingStyle::kRandom,  RoundingStyle::kRandomFloat32,
-      RoundingStyle::kRandomFloat32, RoundingStyle::kRandomFloat32, RoundingStyle::kNearest, RoundingStyle::kKeepFloat32,
+      RoundingStyle::kRandom,        RoundingStyle::kRandom,        RoundingStyle::kRandom,
+      RoundingStyle::kRandomFloat32, RoundingStyle::kRandomFloat32, RoundingStyle::kRandomFloat32,
+      RoundingStyle::kNearest,       RoundingStyle::kKeepFloat32,
   };
   return kStyles[noise_.below(std::size(kStyles))];
 }
@@ -129,7 +131,8 @@ void RoundingHook::move_operands(const Call& call, torch::jit::Stack& arguments)
 
 void RoundingHook::adjust_results(const Call& call, torch::jit::Stack& results) {
   if (row_.cls == RoundingClass::kExact) {
-    if (is_uninitialized_op(call.op->target) && results.size() == 1 && results[0].isTensor()) results[0].toTensor().zero_();
+    if (is_uninitialized_op(call.op->target) && results.size() == 1 && results[0].isTensor())
+      results[0].toTensor().zero_();
     return;
   }
   size_t index = 0;
@@ -139,7 +142,8 @@ void RoundingHook::adjust_results(const Call& call, torch::jit::Stack& results) 
       at::Tensor scale;
       if (row_.absolute == AbsoluteScale::kOne) scale = at::ones({}, at::kDouble);
       if (row_.absolute == AbsoluteScale::kInput && scale_.defined() && scale_.sizes() == exact.sizes()) scale = scale_;
-      if (row_.absolute == AbsoluteScale::kOutputMax && exact.numel() > 0 && (exact.is_floating_point() || exact.is_complex()))
+      if (row_.absolute == AbsoluteScale::kOutputMax && exact.numel() > 0 &&
+          (exact.is_floating_point() || exact.is_complex()))
         scale = exact.abs().max();
       const at::Tensor noisy = noisy_result(exact, dtype, row_, style_, scale, noise_);
       if (!noisy.defined()) return exact;

@@ -8,10 +8,10 @@
 
 namespace aotifuzz {
 
-/// Bit of a kReferenceSampled seed: with it the run draws *undefined results* (contents of empty tensors, float-to-int out
-/// of range, winners of duplicate indices and of exact ties, integer division by zero, shifts past the width) and no
-/// rounding; without it the run draws *rounding* and leaves undefined results as they are. Kept apart so that an element
-/// that moves says why.
+/// Bit of a kReferenceSampled seed: with it the run draws *undefined results* (contents of empty tensors, float-to-int
+/// out of range, winners of duplicate indices and of exact ties, integer division by zero, shifts past the width) and
+/// no rounding; without it the run draws *rounding* and leaves undefined results as they are. Kept apart so that an
+/// element that moves says why.
 inline constexpr uint64_t kUndefinedSeed = uint64_t{1} << 32;
 /// Rounding seeds 0 and 1 are not random: round to nearest after each op in the program's own dtypes (what eager does),
 /// and the same with every 16-bit value kept in float32 (what Inductor does inside a kernel). Later seeds are random.

@@ -73,7 +73,8 @@ Judgement MetadataOracle::judge(const CaseContext& context, const RunRecords& ru
   const RunRecord& reference = *runs.find(RunKind::kReference);
   const RunRecord& subject = *runs.find(RunKind::kSubject);
 
-  const auto fail = [&](size_t output, const std::string& what, const std::string& expected, const std::string& actual) {
+  const auto fail = [&](size_t output, const std::string& what, const std::string& expected,
+                        const std::string& actual) {
     std::string where = "output " + std::to_string(output);
     const std::string op = output < context.facts.outputs.size() ? " " + context.facts.outputs[output].op : "";
     Verdict verdict = fail_verdict(name(), VerdictClass::kWrongMetadata, true,
@@ -83,8 +84,9 @@ Judgement MetadataOracle::judge(const CaseContext& context, const RunRecords& ru
   };
 
   if (reference.outputs.size() != subject.outputs.size()) {
-    Verdict verdict = fail_verdict(name(), VerdictClass::kWrongMetadata, true,
-                                   "the package returns another number of outputs than the reference", "number of outputs");
+    Verdict verdict =
+        fail_verdict(name(), VerdictClass::kWrongMetadata, true,
+                     "the package returns another number of outputs than the reference", "number of outputs");
     verdict.measures = {{"expected outputs", std::to_string(reference.outputs.size())},
                         {"actual outputs", std::to_string(subject.outputs.size())}};
     return only(std::move(verdict));
@@ -101,8 +103,10 @@ Judgement MetadataOracle::judge(const CaseContext& context, const RunRecords& ru
     if (expected.defined() != actual.defined())
       return fail(i, "presence", expected.defined() ? "a tensor" : "None", actual.defined() ? "a tensor" : "None");
     if (!expected.defined()) continue;
-    if (expected.scalar_type() != actual.scalar_type()) return fail(i, "dtype", dtype_text(expected), dtype_text(actual));
-    if (expected.sizes() != actual.sizes()) return fail(i, "sizes", list_text(expected.sizes()), list_text(actual.sizes()));
+    if (expected.scalar_type() != actual.scalar_type())
+      return fail(i, "dtype", dtype_text(expected), dtype_text(actual));
+    if (expected.sizes() != actual.sizes())
+      return fail(i, "sizes", list_text(expected.sizes()), list_text(actual.sizes()));
     if (expected.device() != actual.device()) return fail(i, "device", expected.device().str(), actual.device().str());
     size_t which = 0, other = 0;
     if (shares_with_any(actual, subject.inputs_after, kNone, &which) &&

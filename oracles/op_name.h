@@ -7,7 +7,8 @@ namespace aotifuzz {
 
 /// Target without "torch.ops.": "aten.add.Tensor".
 std::string_view short_target(std::string_view target);
-/// Namespace and name without overload and without the underscore of in-place variants: "aten.add_.Tensor" -> "aten.add".
+/// Namespace and name without overload and without the underscore of in-place variants: "aten.add_.Tensor" ->
+/// "aten.add".
 std::string_view op_base(std::string_view target);
 /// "aten.add_.Tensor" -> true. Names that only begin with underscores are not in-place.
 bool is_in_place_name(std::string_view target);

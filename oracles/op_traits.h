@@ -17,12 +17,12 @@ bool keeps_values_in_order(std::string_view target);
 
 /// An op one of whose results is a position along a dimension, chosen among equals at will.
 struct ArgReduction {
-  int index_result = 0;        ///< which result holds the positions
-  int value_result = -1;       ///< which result holds the values found there; -1: none
-  bool stable = false;         ///< exact ties keep their order: the position is defined
+  int index_result = 0;          ///< which result holds the positions
+  int value_result = -1;         ///< which result holds the values found there; -1: none
+  bool stable = false;           ///< exact ties keep their order: the position is defined
   bool whole_if_no_dim = false;  ///< without `dim` the position counts in the flattened operand
-  bool distinct = false;       ///< positions along `dim` differ from each other (sort, topk)
-  int64_t default_dim = -1;    ///< when `dim` is not given
+  bool distinct = false;         ///< positions along `dim` differ from each other (sort, topk)
+  int64_t default_dim = -1;      ///< when `dim` is not given
 };
 std::optional<ArgReduction> arg_reduction(std::string_view target);
 

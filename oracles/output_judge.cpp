@@ -41,10 +41,10 @@ struct Runs {
 struct ElementState {
   double centre = 0;
   double permitted = 0;
-  double error = 0;          ///< of the package
-  double ratio = 0;          ///< error / permitted; 0: fine
-  double eager_ratio = 0;    ///< the same for the reference's own value
-  bool varies = false;       ///< samples differ from the centre
+  double error = 0;        ///< of the package
+  double ratio = 0;        ///< error / permitted; 0: fine
+  double eager_ratio = 0;  ///< the same for the reference's own value
+  bool varies = false;     ///< samples differ from the centre
 };
 
 double ratio_of(double error, double permitted) {
@@ -79,8 +79,9 @@ ElementState judge_number(const Runs& runs, int64_t i) {
     if (std::isfinite(value) && std::isfinite(state.centre)) spread = std::max(spread, std::abs(value - state.centre));
   }
   const double largest = std::max(std::abs(state.centre), std::isfinite(expected) ? std::abs(expected) : 0.0);
-  const double floor =
-      runs.exact && !state.varies ? 0 : kUlps * runs.format.spacing(std::isfinite(largest) ? largest : 0) + kSubnormalSlack;
+  const double floor = runs.exact && !state.varies
+                           ? 0
+                           : kUlps * runs.format.spacing(std::isfinite(largest) ? largest : 0) + kSubnormalSlack;
   state.permitted = kSpreadFactor * spread + floor;
   state.error = std::abs(actual - state.centre);
   const auto ratio = [&](double value) {
@@ -89,7 +90,8 @@ ElementState judge_number(const Runs& runs, int64_t i) {
   };
   state.ratio = ratio(actual);
   state.eager_ratio = ratio(expected);
-  if (std::isfinite(actual) && std::isfinite(expected) && state.error <= std::abs(expected - state.centre)) state.ratio = 0;
+  if (std::isfinite(actual) && std::isfinite(expected) && state.error <= std::abs(expected - state.centre))
+    state.ratio = 0;
   // Against itself eager's special values always fit; what counts is whether the referee can explain them.
   if (!std::isfinite(expected)) {
     double explained = equal_or_nan(expected, runs.centre.real(i)) ? 0 : std::numeric_limits<double>::infinity();
@@ -153,7 +155,8 @@ bool load_runs(const TensorQuestion& question, const RefereeRuns& referee, Runs&
   return true;
 }
 
-void describe(const TensorQuestion& question, const Runs& runs, int64_t i, const ElementState& state, TensorAnswer& answer) {
+void describe(const TensorQuestion& question, const Runs& runs, int64_t i, const ElementState& state,
+              TensorAnswer& answer) {
   std::vector<int64_t> sizes = question.expected.sizes().vec();
   if (question.expected.is_complex()) sizes.push_back(2);
   answer.index = index_text(i, sizes);
@@ -188,12 +191,15 @@ TensorAnswer judge_tensor(const TensorQuestion& question, const RefereeRuns& ref
   }
   if (!referee.available() || !load_runs(question, referee, runs)) {
     answer.kind = Kind::kUnjudged;
-    answer.reason = "no referee: " + (referee.failure.empty() ? "its outputs differ in shape" : without_numbers(referee.failure));
+    answer.reason =
+        "no referee: " + (referee.failure.empty() ? "its outputs differ in shape" : without_numbers(referee.failure));
     return answer;
   }
   runs.format = float_format(runs.expected.dtype());
   runs.exact = question.facts->rounding_budget == 0;
-  const auto judge = [&](int64_t i) { return runs.expected.is_floating() ? judge_number(runs, i) : judge_discrete(runs, i); };
+  const auto judge = [&](int64_t i) {
+    return runs.expected.is_floating() ? judge_number(runs, i) : judge_discrete(runs, i);
+  };
 
   // How well the referee explains eager itself, over all elements.
   int64_t unexplained = 0;
@@ -232,7 +238,8 @@ TensorAnswer judge_tensor(const TensorQuestion& question, const RefereeRuns& ref
     ++answer.differing;
   }
   if (answer.differing == 0 && unjudged == 0) return answer;
-  // Undefined results are drawn from stage 2 on; more samples help where they spread, or where the program rounds at all.
+  // Undefined results are drawn from stage 2 on; more samples help where they spread, or where the program rounds at
+  // all.
   const bool more_could_help = runs.expected.is_floating() ? !gross && varies : !runs.exact;
   if (referee.stage < 2 || (referee.stage < kRefereeStages && (more_could_help || unjudged > 0))) {
     answer.kind = Kind::kNeedsRuns;

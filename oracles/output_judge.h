@@ -19,7 +19,8 @@ struct TensorQuestion {
   /// The same tensor of another reference run (float64 there); undefined when it has none.
   std::function<at::Tensor(const RunRecord&)> pick;
   const RunRecord* reference = nullptr;  ///< holds the operands of arg-reductions
-  /// Also question elements that passed only thanks to the part of the quick bound that is relative to the whole tensor.
+  /// Also question elements that passed only thanks to the part of the quick bound that is relative to the whole
+  /// tensor.
   bool thorough = false;
 };
 
@@ -40,9 +41,10 @@ struct TensorAnswer {
   std::string index, expected, actual, centre, permitted, error;
 };
 
-/// Numbers:  |actual - R| <= 4 max_k |S_k - R| + 2 ulp + the least normal float32, with R the float64 run and S_k runs with legal rounding; or no
-///           further from R than eager is. NaN, infinities: where E, R or some S_k has the same, or R is at least half of
-///           the dtype's greatest value.
+/// Numbers:  |actual - R| <= 4 max_k |S_k - R| + 2 ulp + the least normal float32, with R the float64 run and S_k runs
+/// with legal rounding; or no
+///           further from R than eager is. NaN, infinities: where E, R or some S_k has the same, or R is at least half
+///           of the dtype's greatest value.
 /// Discrete: equal to E, R or some S_k, or between such values where these differ (a near tie upstream).
 /// Positions (argmax, topk, sort): by the value found there in the operand.
 /// Undefined results: elements that differ between R and runs that draw them are exempt.

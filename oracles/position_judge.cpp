@@ -111,8 +111,10 @@ TensorAnswer judge_positions(const TensorQuestion& question, const RefereeRuns& 
   operands.eager = HostValues(operand);
   if (referee.available()) {
     operands.centre = HostValues(operand_of(*referee.centre, facts.arg_operand));
-    for (const RunRecord* record : referee.rounded) operands.rounded.emplace_back(operand_of(*record, facts.arg_operand));
-    for (const RunRecord* record : referee.undefined) operands.undefined.emplace_back(operand_of(*record, facts.arg_operand));
+    for (const RunRecord* record : referee.rounded)
+      operands.rounded.emplace_back(operand_of(*record, facts.arg_operand));
+    for (const RunRecord* record : referee.undefined)
+      operands.undefined.emplace_back(operand_of(*record, facts.arg_operand));
     const auto wrong_size = [&](const HostValues& values) { return values.size() != operands.eager.size(); };
     std::erase_if(operands.rounded, wrong_size);
     std::erase_if(operands.undefined, wrong_size);

@@ -13,12 +13,14 @@
 namespace aotifuzz {
 namespace {
 
-/// A bound wider than this would hide what the referee can tell. 16-bit types have so few digits that even that is much.
+/// A bound wider than this would hide what the referee can tell. 16-bit types have so few digits that even that is
+/// much.
 constexpr double kBudgetMax = 64;
 constexpr double kBudgetMaxNarrow = 1;
 
 template <class T>
-void compare_floating(const T* expected, const T* actual, int64_t count, double relative, double tiny, QuickResult& out) {
+void compare_floating(const T* expected, const T* actual, int64_t count, double relative, double tiny,
+                      QuickResult& out) {
   for (int64_t i = 0; i < count; ++i) {
     const double e = static_cast<double>(expected[i]), a = static_cast<double>(actual[i]);
     if (e == a) continue;
@@ -43,8 +45,9 @@ double rms(const HostValues& values) {
 bool is_constant(const HostValues& values) {
   if (values.size() == 1) return values.is_floating() ? !(std::abs(values.real(0)) > 0) : values.integer(0) == 0;
   for (int64_t i = 1; i < values.size(); ++i)
-    if (values.is_floating() ? !(values.real(i) == values.real(0) || (std::isnan(values.real(i)) && std::isnan(values.real(0))))
-                             : values.integer(i) != values.integer(0))
+    if (values.is_floating()
+            ? !(values.real(i) == values.real(0) || (std::isnan(values.real(i)) && std::isnan(values.real(0))))
+            : values.integer(i) != values.integer(0))
       return false;
   return true;
 }
@@ -68,8 +71,8 @@ QuickResult quick_compare(const HostValues& expected, const HostValues& actual, 
   const double tiny = exact ? 0 : format.spacing(0);
   switch (expected.dtype()) {
     case Dtype::kF32:
-      compare_floating(static_cast<const float*>(expected.data()), static_cast<const float*>(actual.data()), count, relative,
-                       tiny, out);
+      compare_floating(static_cast<const float*>(expected.data()), static_cast<const float*>(actual.data()), count,
+                       relative, tiny, out);
       break;
     case Dtype::kF64:
       compare_floating(static_cast<const double*>(expected.data()), static_cast<const double*>(actual.data()), count,

@@ -10,7 +10,8 @@ namespace aotifuzz {
 
 /// First look at one output: what it passes needs no referee. Same dtype and element count on both sides.
 ///
-/// Floating: |actual - expected| <= u (2 + 2 b) |expected|, b = the output's rounding budget, capped; with no rounding op
+/// Floating: |actual - expected| <= u (2 + 2 b) |expected|, b = the output's rounding budget, capped; with no rounding
+/// op
 ///           on the way (b = 0) equal. Outputs with a reduction also get u (2 + 2 b) rms(expected). Equal infinities,
 ///           NaN with NaN, zeros of either sign agree.
 /// Others:   equal.

@@ -115,7 +115,8 @@ void RefereeHook::map_dtype_arguments(torch::jit::Stack& arguments) {
   }
   // A cast between two types that are both float64 here must still copy: the program may write one of the two later.
   const int copy = call_.argument_index("copy");
-  if (copy >= 0 && is_cast(call_.op->target) && call_.argument_dtype("self") != call_.result_dtype(0)) arguments[copy] = true;
+  if (copy >= 0 && is_cast(call_.op->target) && call_.argument_dtype("self") != call_.result_dtype(0))
+    arguments[copy] = true;
 }
 
 void RefereeHook::widen_integers(torch::jit::Stack& arguments) {
@@ -150,8 +151,8 @@ void RefereeHook::round_scalars(torch::jit::Stack& arguments) {
       value = scalar_value(call_, value.toDouble(), dtype);
     } else if (value.isTensor() && value.toTensor().defined() && is_wrapped_number(value.toTensor()) &&
                value.toTensor().scalar_type() == at::kDouble) {
-      at::Tensor rounded = at::scalar_tensor(scalar_value(call_, value.toTensor().item<double>(), dtype),
-                                             value.toTensor().options());
+      at::Tensor rounded =
+          at::scalar_tensor(scalar_value(call_, value.toTensor().item<double>(), dtype), value.toTensor().options());
       rounded.unsafeGetTensorImpl()->set_wrapped_number(true);
       value = rounded;
     }

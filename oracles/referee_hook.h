@@ -33,7 +33,7 @@ class RefereeHook : public NodeHook {
     const OpInfo* op = nullptr;
     const c10::FunctionSchema* schema = nullptr;  ///< null: not in the dispatcher; then nothing is mapped
     const RoundingRow* row = nullptr;
-    const NodeDtypes* dtypes = nullptr;           ///< null: unknown node
+    const NodeDtypes* dtypes = nullptr;  ///< null: unknown node
     bool native = false;
 
     /// Dtype of the i-th result tensor in the program; float32 for what the facts do not know.

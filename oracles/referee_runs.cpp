@@ -47,7 +47,8 @@ RefereeRuns collect_referee_runs(const RunRecords& runs) {
   while (out.stage < kRefereeStages && runs.find(referee_requests(out.stage + 1).front())) ++out.stage;
   // A discontinuity may send one sample out of range; when most fail the noise is no model of this program.
   if (out.failure.empty() && out.rounded.size() * 2 < sampled) out.failure = sample_failure;
-  if (out.centre && out.centre->outcome.kind != OutcomeKind::kFinished && out.failure.empty()) out.failure = "did not finish";
+  if (out.centre && out.centre->outcome.kind != OutcomeKind::kFinished && out.failure.empty())
+    out.failure = "did not finish";
   return out;
 }
 
@@ -56,8 +57,9 @@ std::string without_numbers(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const bool digit = std::isdigit(static_cast<unsigned char>(text[i]));
     // Digits inside names ("arg0_1", "float64", "conv2d") tell things apart and stay.
-    const bool in_name = digit && !out.empty() && (std::isalpha(static_cast<unsigned char>(out.back())) || out.back() == '_' ||
-                                                   (i > 0 && std::isdigit(static_cast<unsigned char>(text[i - 1])) && out.back() != '#'));
+    const bool in_name = digit && !out.empty() &&
+                         (std::isalpha(static_cast<unsigned char>(out.back())) || out.back() == '_' ||
+                          (i > 0 && std::isdigit(static_cast<unsigned char>(text[i - 1])) && out.back() != '#'));
     if (!digit || in_name) {
       out += text[i];
     } else if (out.empty() || out.back() != '#') {

@@ -8,8 +8,8 @@
 
 namespace aotifuzz {
 
-/// The reference runs that decide what is legal, asked for in stages: each costs a whole reference run, and the first few
-/// answer most questions.
+/// The reference runs that decide what is legal, asked for in stages: each costs a whole reference run, and the first
+/// few answer most questions.
 ///   stage 0  none yet
 ///   stage 1  float64 centre, rounding seeds 0..3
 ///   stage 2  + rounding seeds 4..7, undefined seeds 0..3

@@ -9,16 +9,15 @@ namespace aotifuzz {
 namespace {
 
 /// What the loader says when the model library only printed its reason: it names nothing.
-bool is_generic(std::string_view message) {
-  return message.empty() || message.find("API call failed") != message.npos;
-}
+bool is_generic(std::string_view message) { return message.empty() || message.find("API call failed") != message.npos; }
 
 /// Which input and dimension a generated check complains about: "input_handles[0]: ... at 1, expected ...".
 std::string checked_dimension(const CaseContext& context, std::string_view message) {
   const size_t open = message.find("input_handles[");
   if (open == message.npos) return "";
   size_t pos = open + 14, input = 0;
-  for (; pos < message.size() && message[pos] >= '0' && message[pos] <= '9'; ++pos) input = input * 10 + (message[pos] - '0');
+  for (; pos < message.size() && message[pos] >= '0' && message[pos] <= '9'; ++pos)
+    input = input * 10 + (message[pos] - '0');
   if (input >= context.input.inputs.size()) return "";
   std::string out = context.input.inputs[input].name;
   const size_t at = message.find(" at ", pos);
@@ -71,12 +70,13 @@ Judgement RejectionOracle::judge(const CaseContext& context, const RunRecords& r
   const bool raises = !finished(reference), refuses = !finished(subject);
   if (raises && !refuses) {
     // Outside the contract the broken condition tells faults apart; the same one makes many ops complain in many words.
-    const std::string error = context.violations.empty() ? without_numbers(reference->outcome.message)
-                                                         : context.violations.front().text;
+    const std::string error =
+        context.violations.empty() ? without_numbers(reference->outcome.message) : context.violations.front().text;
     Verdict verdict = fail_verdict(name(), VerdictClass::kMissesError, false,
                                    "the reference raises an error and the package returns a result", error);
     verdict.measures = {{"reference", reference->outcome.message}, {"package", "finished"}};
-    if (!context.violations.empty()) verdict.measures.emplace_back("outside the contract", context.violations[0].detail);
+    if (!context.violations.empty())
+      verdict.measures.emplace_back("outside the contract", context.violations[0].detail);
     return only(std::move(verdict));
   }
   if (!raises && refuses && context.violations.empty()) {

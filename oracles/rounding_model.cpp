@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "oracles/exact_ops.h"
 #include "oracles/op_name.h"
 
 namespace aotifuzz {
@@ -21,8 +22,10 @@ constexpr std::string_view kSpecial = "c10 / Cephes polynomials in float: a few 
 constexpr std::string_view kDecomposed = "Inductor decomposition: two to four correctly rounded steps";
 constexpr std::string_view kSum = "ATen cascade_sum and Inductor's vectorised accumulators: Higham 2002, section 4.2";
 constexpr std::string_view kGemm = "inner product in any order: Higham 2002, section 3.1";
-constexpr std::string_view kFloorRemainder = "Inductor: a - floor(a / b) * b, so the error is that of a, not of the result";
-constexpr std::string_view kExpMinusOne = "Inductor writes expm1(x) as exp(x) - 1; tolerable in an activation, not in expm1 itself";
+constexpr std::string_view kFloorRemainder =
+    "Inductor: a - floor(a / b) * b, so the error is that of a, not of the result";
+constexpr std::string_view kExpMinusOne =
+    "Inductor writes expm1(x) as exp(x) - 1; tolerable in an activation, not in expm1 itself";
 constexpr std::string_view kErfPolynomial = "Vectorized<float>::erf: Abramowitz and Stegun 7.1.26, 1.5e-7 absolute";
 constexpr std::string_view kExpU20 = "Vectorized::exp_u20: 20 ulp, used by softmax and attention kernels";
 constexpr std::string_view kScatter = "adds to memory, one after the other, in any order";
@@ -193,8 +196,8 @@ constexpr RoundingRow kRows[] = {
     {"aten.conv_transpose1d", kContraction, 2, Growth::kSequential, Length::kConv, AbsoluteScale::kNone, kGemm},
     {"aten.conv_transpose2d", kContraction, 2, Growth::kSequential, Length::kConv, AbsoluteScale::kNone, kGemm},
     {"aten.conv_transpose3d", kContraction, 2, Growth::kSequential, Length::kConv, AbsoluteScale::kNone, kGemm},
-    {"aten.scaled_dot_product_attention", kContraction, 64, Growth::kSequential, Length::kAttention, AbsoluteScale::kNone,
-     kExpU20},
+    {"aten.scaled_dot_product_attention", kContraction, 64, Growth::kSequential, Length::kAttention,
+     AbsoluteScale::kNone, kExpU20},
     {"aten._scaled_dot_product_flash_attention_for_cpu", kContraction, 64, Growth::kSequential, Length::kAttention,
      AbsoluteScale::kNone, kExpU20},
     {"aten.lstm", kContraction, 64, Growth::kSequential, Length::kAll, AbsoluteScale::kOne, kGemm},
@@ -227,11 +230,16 @@ constexpr RoundingRow kRows[] = {
     {"aten.adaptive_avg_pool3d", kContraction, 3, Growth::kTree, Length::kReduced, AbsoluteScale::kNone, kSum},
     // The interpolation weight is a coordinate's fraction: its error is the coordinate's, so it grows with the size.
     {"aten.upsample_linear1d", kContraction, 8, Growth::kSequential, Length::kLast, AbsoluteScale::kNone, kDecomposed},
-    {"aten.upsample_bilinear2d", kContraction, 8, Growth::kSequential, Length::kLast, AbsoluteScale::kNone, kDecomposed},
-    {"aten.upsample_trilinear3d", kContraction, 8, Growth::kSequential, Length::kLast, AbsoluteScale::kNone, kDecomposed},
-    {"aten.upsample_bicubic2d", kContraction, 16, Growth::kSequential, Length::kLast, AbsoluteScale::kNone, kDecomposed},
-    {"aten._upsample_bilinear2d_aa", kContraction, 16, Growth::kSequential, Length::kLast, AbsoluteScale::kNone, kDecomposed},
-    {"aten._upsample_bicubic2d_aa", kContraction, 16, Growth::kSequential, Length::kLast, AbsoluteScale::kNone, kDecomposed},
+    {"aten.upsample_bilinear2d", kContraction, 8, Growth::kSequential, Length::kLast, AbsoluteScale::kNone,
+     kDecomposed},
+    {"aten.upsample_trilinear3d", kContraction, 8, Growth::kSequential, Length::kLast, AbsoluteScale::kNone,
+     kDecomposed},
+    {"aten.upsample_bicubic2d", kContraction, 16, Growth::kSequential, Length::kLast, AbsoluteScale::kNone,
+     kDecomposed},
+    {"aten._upsample_bilinear2d_aa", kContraction, 16, Growth::kSequential, Length::kLast, AbsoluteScale::kNone,
+     kDecomposed},
+    {"aten._upsample_bicubic2d_aa", kContraction, 16, Growth::kSequential, Length::kLast, AbsoluteScale::kNone,
+     kDecomposed},
     {"aten.grid_sampler", kContraction, 16, Growth::kSequential, Length::kLast, AbsoluteScale::kNone, kDecomposed},
     {"aten.grid_sampler_2d", kContraction, 16, Growth::kSequential, Length::kLast, AbsoluteScale::kNone, kDecomposed},
     {"aten.affine_grid_generator", kContraction, 8, Growth::kNone, Length::kOne, AbsoluteScale::kNone, kDecomposed},
@@ -243,7 +251,8 @@ constexpr RoundingRow kRows[] = {
     {"aten.nll_loss_nd", kContraction, 3, Growth::kTree, Length::kReduced, AbsoluteScale::kNone, kSum},
     {"aten.cross_entropy_loss", kContraction, 24, Growth::kTree, Length::kAll, AbsoluteScale::kOne, kExpU20},
     {"aten.binary_cross_entropy", kContraction, 16, Growth::kTree, Length::kAll, AbsoluteScale::kOne, kSleef1},
-    {"aten.binary_cross_entropy_with_logits", kContraction, 16, Growth::kTree, Length::kAll, AbsoluteScale::kOne, kSleef1},
+    {"aten.binary_cross_entropy_with_logits", kContraction, 16, Growth::kTree, Length::kAll, AbsoluteScale::kOne,
+     kSleef1},
     {"aten.kl_div", kContraction, 16, Growth::kTree, Length::kAll, AbsoluteScale::kOne, kSleef1},
 
     // Adds into memory.
@@ -302,58 +311,20 @@ constexpr RoundingRow kRows[] = {
     {"aten.fake_quantize_per_tensor_affine", kNative, 0, Growth::kNone, Length::kOne, AbsoluteScale::kNone, kPoint},
 };
 
-/// Ops that move, select, compare or are defined exactly, and those on integers and truth values.
-constexpr std::string_view kExactOps[] = {
-    "aten.view", "aten._unsafe_view", "aten.reshape", "aten._reshape_alias", "aten.permute", "aten.transpose", "aten.t",
-    "aten.numpy_T", "aten.mT", "aten.adjoint", "aten.swapaxes", "aten.movedim", "aten.moveaxis", "aten.squeeze", "aten.unsqueeze", "aten.expand",
-    "aten.expand_as", "aten.broadcast_to", "aten.flatten", "aten.unflatten", "aten.view_as", "aten.reshape_as", "aten.slice", "aten.select",
-    "aten.narrow", "aten.split", "aten.split_with_sizes", "aten.chunk", "aten.unbind", "aten.tensor_split", "aten.hsplit", "aten.vsplit",
-    "aten.dsplit", "aten.unsafe_split", "aten.unsafe_chunk", "aten.unsafe_split_with_sizes", "aten.diagonal", "aten.as_strided", "aten.unfold",
-    "aten.view_as_real", "aten.view_as_complex", "aten.real", "aten.imag", "aten.conj", "aten._conj", "aten.conj_physical", "aten.resolve_conj", "aten.resolve_neg",
-    "aten.detach", "aten.alias", "aten.clone", "aten.contiguous", "aten.lift_fresh", "aten.lift_fresh_copy", "aten.lift",
-    "aten.cat", "aten.concat", "aten.stack", "aten.hstack", "aten.vstack", "aten.repeat", "aten.tile", "aten.repeat_interleave",
-    "aten.roll", "aten.flip", "aten.fliplr", "aten.flipud", "aten.rot90", "aten.tril", "aten.triu", "aten.diag", "aten.diag_embed", "aten.block_diag",
-    "aten.pad", "aten.constant_pad_nd", "aten.reflection_pad1d", "aten.reflection_pad2d", "aten.reflection_pad3d", "aten.replication_pad1d",
-    "aten.replication_pad2d", "aten.replication_pad3d", "aten._pad_circular", "aten.pixel_shuffle", "aten.pixel_unshuffle", "aten.channel_shuffle",
-    "aten.im2col", "aten.unfold_copy", "aten.meshgrid", "aten.cartesian_prod", "aten.combinations",
-    "aten.index", "aten.index_select", "aten.gather", "aten.take", "aten.take_along_dim", "aten.embedding", "aten.masked_select", "aten.nonzero",
-    "aten.nonzero_static", "aten.where", "aten.masked_fill", "aten.masked_scatter", "aten.index_fill", "aten.index_copy", "aten.scatter",
-    "aten.select_scatter", "aten.slice_scatter", "aten.diagonal_scatter", "aten.as_strided_scatter", "aten._unsafe_index", "aten._unsafe_masked_index",
-    "aten.eq", "aten.ne", "aten.lt", "aten.le", "aten.gt", "aten.ge", "aten.equal", "aten.isclose", "aten.allclose", "aten.isnan", "aten.isinf", "aten.isfinite",
-    "aten.isposinf", "aten.isneginf", "aten.isreal", "aten.isin", "aten.signbit", "aten.logical_and", "aten.logical_or", "aten.logical_xor", "aten.logical_not",
-    "aten.bitwise_and", "aten.bitwise_or", "aten.bitwise_xor", "aten.bitwise_not", "aten.__and__", "aten.__or__", "aten.__xor__", "aten.__lshift__",
-    "aten.__rshift__", "aten.bitwise_left_shift", "aten.bitwise_right_shift", "aten.gcd", "aten.lcm",
-    "aten.floor", "aten.ceil", "aten.trunc", "aten.fix", "aten.round", "aten.abs", "aten.absolute", "aten.neg", "aten.negative", "aten.positive", "aten.sign",
-    "aten.copysign", "aten.heaviside", "aten.nan_to_num", "aten.clamp", "aten.clamp_min", "aten.clamp_max", "aten.clip", "aten.relu", "aten.relu6",
-    "aten.hardtanh", "aten.threshold", "aten.hardshrink", "aten.maximum", "aten.minimum", "aten.fmax", "aten.fmin", "aten.max", "aten.min",
-    "aten.amax", "aten.amin", "aten.aminmax", "aten.argmax", "aten.argmin", "aten.any", "aten.all", "aten.count_nonzero", "aten.topk", "aten.sort", "aten.argsort",
-    "aten.msort", "aten.kthvalue", "aten.median", "aten.nanmedian", "aten.mode", "aten.cummax", "aten.cummin", "aten.unique_dim", "aten._unique2",
-    "aten.unique_consecutive", "aten.searchsorted", "aten.bucketize", "aten.max_pool1d", "aten.max_pool2d", "aten.max_pool3d",
-    "aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices", "aten.max_pool1d_with_indices", "aten.adaptive_max_pool1d", "aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d", "aten.fractional_max_pool2d",
-    "aten.max_unpool2d", "aten.one_hot", "aten.histogram", "aten.eye", "aten.zeros", "aten.ones", "aten.zeros_like", "aten.ones_like", "aten.new_zeros", "aten.new_ones",
-    "aten.zero", "aten.empty", "aten.empty_like", "aten.new_empty", "aten.empty_strided", "aten.new_empty_strided", "aten.empty_permuted", "aten.tril_indices",
-    "aten.triu_indices", "aten.item", "aten._local_scalar_dense", "aten.sym_size", "aten.sym_stride", "aten.sym_numel", "aten.sym_storage_offset",
-    "aten._assert_tensor_metadata", "aten._assert_scalar", "aten._assert_async", "aten.sym_constrain_range", "aten.sym_constrain_range_for_size",
-    "aten.complex", "aten.feature_dropout", "aten.alpha_dropout", "aten.bernoulli", "aten.rand", "aten.randn", "aten.rand_like", "aten.randn_like",
-    "aten.randint", "aten.randint_like", "aten.randperm", "aten.normal", "aten.uniform", "aten.exponential", "aten.multinomial", "aten.rrelu", "aten.native_dropout",
-    "aten.set", "aten.resize", "aten._resize_output", "aten.is_nonzero", "aten.numel", "aten.size", "aten.dim",
-};
-
 constexpr RoundingRow kExactRow{"", kExact, 0, Growth::kNone, Length::kOne, AbsoluteScale::kNone, kIeee};
 constexpr RoundingRow kViewDtypeRow{"aten.view", kNative, 0, Growth::kNone, Length::kOne, AbsoluteScale::kNone, kPoint};
 constexpr RoundingRow kDivModeRow{"aten.div", kRounded, 0, Growth::kNone, Length::kOne, AbsoluteScale::kNone, kIeee};
-constexpr RoundingRow kRoundDecimalsRow{"aten.round", kRounded, 4, Growth::kNone, Length::kOne, AbsoluteScale::kNone,
-                                        kDecomposed};
-constexpr RoundingRow kUnknownAten{"", kContraction, 16, Growth::kSequential, Length::kAll, AbsoluteScale::kOutputMax,
-                                   kUnknownSource};
-constexpr RoundingRow kUnknownLibrary{"", kNative, 16, Growth::kSequential, Length::kAll, AbsoluteScale::kOutputMax,
-                                      kUnknownSource};
+constexpr RoundingRow kRoundDecimalsRow{"aten.round",         kRounded,   4, Growth::kNone, Length::kOne,
+                                        AbsoluteScale::kNone, kDecomposed};
+constexpr RoundingRow kUnknownAten{
+    "", kContraction, 16, Growth::kSequential, Length::kAll, AbsoluteScale::kOutputMax, kUnknownSource};
+constexpr RoundingRow kUnknownLibrary{
+    "", kNative, 16, Growth::kSequential, Length::kAll, AbsoluteScale::kOutputMax, kUnknownSource};
 
 const std::unordered_map<std::string_view, const RoundingRow*>& row_index() {
   static const auto* index = [] {
     auto* map = new std::unordered_map<std::string_view, const RoundingRow*>;
     for (const RoundingRow& row : kRows) map->emplace(row.op, &row);
-    for (std::string_view op : kExactOps) map->emplace(op, &kExactRow);
     return map;
   }();
   return *index;
@@ -371,6 +342,7 @@ const RoundingRow& rounding_row(std::string_view target, bool* known) {
   if (base == "aten.round" && overload == "decimals") return kRoundDecimalsRow;
   const auto found = row_index().find(base);
   if (found != row_index().end()) return *found->second;
+  if (is_exact_op(base)) return kExactRow;
   if (known) *known = false;
   return base.starts_with("aten.") || base.starts_with("prims.") ? kUnknownAten : kUnknownLibrary;
 }
@@ -395,11 +367,33 @@ bool accumulates_in_storage_dtype(const RoundingRow& row) {
 
 bool squares_inputs(std::string_view target) {
   constexpr std::string_view kOps[] = {
-      "aten.var", "aten.std", "aten.var_mean", "aten.std_mean", "aten.norm", "aten.linalg_vector_norm", "aten.linalg_norm",
-      "aten.dist", "aten.cdist", "aten._cdist_forward", "aten.pairwise_distance", "aten.cosine_similarity", "aten.cov",
-      "aten.corrcoef", "aten.layer_norm", "aten.native_layer_norm", "aten.rms_norm", "aten._fused_rms_norm",
-      "aten.group_norm", "aten.native_group_norm", "aten.instance_norm", "aten.batch_norm", "aten.native_batch_norm",
-      "aten._native_batch_norm_legit", "aten.normalize", "aten.renorm", "aten.mse_loss",
+      "aten.var",
+      "aten.std",
+      "aten.var_mean",
+      "aten.std_mean",
+      "aten.norm",
+      "aten.linalg_vector_norm",
+      "aten.linalg_norm",
+      "aten.dist",
+      "aten.cdist",
+      "aten._cdist_forward",
+      "aten.pairwise_distance",
+      "aten.cosine_similarity",
+      "aten.cov",
+      "aten.corrcoef",
+      "aten.layer_norm",
+      "aten.native_layer_norm",
+      "aten.rms_norm",
+      "aten._fused_rms_norm",
+      "aten.group_norm",
+      "aten.native_group_norm",
+      "aten.instance_norm",
+      "aten.batch_norm",
+      "aten.native_batch_norm",
+      "aten._native_batch_norm_legit",
+      "aten.normalize",
+      "aten.renorm",
+      "aten.mse_loss",
   };
   const std::string_view base = op_base(target);
   return std::find(std::begin(kOps), std::end(kOps), base) != std::end(kOps);

@@ -5,13 +5,15 @@
 
 namespace aotifuzz {
 
-/// How the result of an op may legally differ from the exact one. u below is the unit roundoff of the *program's* dtype.
+/// How the result of an op may legally differ from the exact one. u below is the unit roundoff of the *program's*
+/// dtype.
 enum class RoundingClass : uint8_t {
-  kExact,        ///< moves or selects values, compares, or is defined exactly (floor, views, integer ops): no rounding
-  kRounded,      ///< correctly rounded within `units` u; a result that the dtype can hold exactly stays exact
+  kExact,    ///< moves or selects values, compares, or is defined exactly (floor, views, integer ops): no rounding
+  kRounded,  ///< correctly rounded within `units` u; a result that the dtype can hold exactly stays exact
   kTranscendental,  ///< library function: within `units` u, exact only at 0, 1 and -1
-  kContraction,  ///< sums of many terms in any order: inputs move by growth(n) u (backward error), then the result rounds
-  kNative,       ///< means something else in another dtype: the referee runs it in the program's own dtype
+  kContraction,     ///< sums of many terms in any order: inputs move by growth(n) u (backward error), then the result
+                    ///< rounds
+  kNative,          ///< means something else in another dtype: the referee runs it in the program's own dtype
 };
 
 /// Longest chain of dependent additions as a function of the number of terms n.
@@ -40,7 +42,7 @@ enum class AbsoluteScale : uint8_t { kNone, kOne, kInput, kOutputMax };
 struct RoundingRow {
   std::string_view op;  ///< "aten.add": op_base()
   RoundingClass cls;
-  double units;         ///< relative output error, in u
+  double units;  ///< relative output error, in u
   Growth growth = Growth::kNone;
   Length length = Length::kOne;
   AbsoluteScale absolute = AbsoluteScale::kNone;  ///< times `units` u

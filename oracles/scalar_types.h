@@ -10,7 +10,8 @@ namespace aotifuzz {
 c10::ScalarType scalar_type_of(Dtype dtype);
 Dtype dtype_of(c10::ScalarType type);
 
-/// The type that a referee run computes in: float64 for real floating types, complex128 for complex, itself for the rest.
+/// The type that a referee run computes in: float64 for real floating types, complex128 for complex, itself for the
+/// rest.
 c10::ScalarType referee_type(c10::ScalarType type);
 
 }  // namespace aotifuzz

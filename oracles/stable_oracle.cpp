@@ -58,7 +58,8 @@ std::vector<RunRequest> StableOracle::plan(const CaseContext& context) const {
   if (context.input.runs < 2) return out;
   if (context.has_reference) out.push_back({RunKind::kReference, 0});
   out.push_back({RunKind::kSubject, 0});
-  for (int run = 1; run < context.input.runs; ++run) out.push_back({RunKind::kSubjectAgain, static_cast<uint64_t>(run)});
+  for (int run = 1; run < context.input.runs; ++run)
+    out.push_back({RunKind::kSubjectAgain, static_cast<uint64_t>(run)});
   return out;
 }
 
@@ -74,9 +75,12 @@ Judgement StableOracle::judge(const CaseContext& context, const RunRecords& runs
   for (const RunRecord& again : runs.all()) {
     if (again.request.kind != RunKind::kSubjectAgain) continue;
     const auto fail = [&](const std::string& where, const std::string& op, const Difference& difference) {
-      Verdict verdict = fail_verdict(name(), VerdictClass::kUnstable, true, "two runs on the same input differ in " + where,
-                                     where + (op.empty() ? "" : " " + op));
-      verdict.measures = {{"where", where}, {"index", difference.index}, {"first run", difference.first},
+      Verdict verdict =
+          fail_verdict(name(), VerdictClass::kUnstable, true, "two runs on the same input differ in " + where,
+                       where + (op.empty() ? "" : " " + op));
+      verdict.measures = {{"where", where},
+                          {"index", difference.index},
+                          {"first run", difference.first},
                           {"later run", difference.second}};
       return only(std::move(verdict));
     };
@@ -117,7 +121,8 @@ Judgement StableOracle::judge(const CaseContext& context, const RunRecords& runs
         return fail("input " + context.input.inputs[i].name + " afterwards", "", difference);
     }
   }
-  if (!finished(subject)) return only(skip_verdict(name(), "subject " + std::string(outcome_kind_name(subject->outcome.kind))));
+  if (!finished(subject))
+    return only(skip_verdict(name(), "subject " + std::string(outcome_kind_name(subject->outcome.kind))));
   Judgement judgement = only(pass_verdict(name()));
   if (random) judgement.verdicts.push_back(mistrusted_verdict(name(), "random op: outputs that depend on it"));
   return judgement;

@@ -22,7 +22,9 @@ std::vector<at::Tensor> tensors_of(const torch::jit::Stack& arguments) {
   return out;
 }
 
-int64_t product(at::IntArrayRef sizes) { return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>()); }
+int64_t product(at::IntArrayRef sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
 
 int64_t size_along(const at::Tensor& tensor, int64_t dim) {
   const int64_t rank = tensor.dim();
@@ -70,7 +72,8 @@ int64_t count_terms(Length length, const c10::FunctionSchema& schema, const torc
     }
     case Length::kConv: {
       const c10::IValue* weight = argument("weight");
-      if (!weight || !weight->isTensor() || weight->toTensor().dim() < 2 || weight->toTensor().numel() == 0) return largest;
+      if (!weight || !weight->isTensor() || weight->toTensor().dim() < 2 || weight->toTensor().numel() == 0)
+        return largest;
       const at::Tensor& tensor = weight->toTensor();
       // A transposed convolution's weight has the input channels first.
       const c10::IValue* flag = argument("transposed");

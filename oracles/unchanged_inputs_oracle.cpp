@@ -65,7 +65,8 @@ Judgement UnchangedInputsOracle::judge(const CaseContext& context, const RunReco
   const RunRecord* subject = runs.find(RunKind::kSubject);
   const RunRecord* reference = context.has_reference ? runs.find(RunKind::kReference) : nullptr;
   if (!subject) return only(skip_verdict(name(), "no run: subject"));
-  if (!finished(subject)) return only(skip_verdict(name(), "subject " + std::string(outcome_kind_name(subject->outcome.kind))));
+  if (!finished(subject))
+    return only(skip_verdict(name(), "subject " + std::string(outcome_kind_name(subject->outcome.kind))));
   if (context.has_reference) {
     if (!reference) return only(skip_verdict(name(), "no run: reference"));
     if (!finished(reference))
@@ -76,7 +77,8 @@ Judgement UnchangedInputsOracle::judge(const CaseContext& context, const RunReco
   const RefereeRuns referee = collect_referee_runs(runs);
   std::vector<std::string> doubts;
   bool needs_runs = false;
-  for (size_t i = 0; i < context.input.inputs.size() && i < subject->inputs_after.size() && i < context.inputs_before.size(); ++i) {
+  for (size_t i = 0;
+       i < context.input.inputs.size() && i < subject->inputs_after.size() && i < context.inputs_before.size(); ++i) {
     const at::Tensor& before = context.inputs_before[i];
     const at::Tensor& after = subject->inputs_after[i];
     if (!before.defined() || !after.defined()) continue;
@@ -105,14 +107,17 @@ Judgement UnchangedInputsOracle::judge(const CaseContext& context, const RunReco
     question.expected = reference->inputs_after[i];
     question.actual = after;
     question.facts = &facts;
-    question.pick = [i](const RunRecord& run) { return i < run.inputs_after.size() ? run.inputs_after[i] : at::Tensor(); };
+    question.pick = [i](const RunRecord& run) {
+      return i < run.inputs_after.size() ? run.inputs_after[i] : at::Tensor();
+    };
     question.reference = reference;
     const TensorAnswer answer = judge_tensor(question, referee);
     if (answer.kind == Kind::kNeedsRuns) needs_runs = true;
     if (answer.kind == Kind::kUnjudged) doubts.push_back(answer.reason);
     if (answer.kind != Kind::kDiffers) continue;
     Verdict verdict = fail("the package leaves other values in input " + input + " than the reference", "wrong values");
-    verdict.measures.emplace_back("differing", std::to_string(answer.differing) + " of " + std::to_string(answer.total));
+    verdict.measures.emplace_back("differing",
+                                  std::to_string(answer.differing) + " of " + std::to_string(answer.total));
     verdict.measures.emplace_back("index", answer.index);
     verdict.measures.emplace_back("expected", answer.expected);
     verdict.measures.emplace_back("actual", answer.actual);

@@ -66,9 +66,10 @@ void UndefinedHook::reorder_ties(const Call& call, torch::jit::Stack& arguments)
   if (input.dim() == 0 || input.numel() == 0) return;
   const int dim_index = call.argument_index("dim");
   const bool whole = info->whole_if_no_dim && (dim_index < 0 || !arguments[dim_index].isInt());
-  const int64_t dim = whole ? 0 : wrap(dim_index >= 0 && arguments[dim_index].isInt() ? arguments[dim_index].toInt()
-                                                                                      : info->default_dim,
-                                       input.dim());
+  const int64_t dim =
+      whole ? 0
+            : wrap(dim_index >= 0 && arguments[dim_index].isInt() ? arguments[dim_index].toInt() : info->default_dim,
+                   input.dim());
   if (dim < 0 || dim >= input.dim()) return;  // the op itself will say so
   reordered_.result = info->index_result;
   reordered_.size = whole ? input.numel() : input.size(dim);
@@ -150,7 +151,8 @@ void UndefinedHook::find_undefined(const Call& call, const torch::jit::Stack& ar
   const at::Tensor self = arguments[0].toTensor();
   if (base == "aten.to" || base == "aten._to_copy" || base == "aten.type_as" || base == "prims.convert_element_type") {
     const Dtype target = call.result_dtype(0);
-    if (dtype_is_integral(target) && self.is_floating_point()) undefined_ = cast_is_undefined(self, scalar_type_of(target));
+    if (dtype_is_integral(target) && self.is_floating_point())
+      undefined_ = cast_is_undefined(self, scalar_type_of(target));
     return;
   }
   if (base == "aten.copy" && is_integer_tensor(arguments[0]) && arguments[1].toTensor().is_floating_point()) {
@@ -197,10 +199,18 @@ at::Tensor UndefinedHook::drawn(const at::Tensor& values, const at::Tensor& wher
     const int64_t before = out[i];
     do {
       switch (noise_.below(6)) {
-        case 0: out[i] = 0; break;
-        case 1: out[i] = range.min; break;
-        case 2: out[i] = range.max; break;
-        case 3: out[i] = range.min == 0 ? range.max - 1 : -1; break;
+        case 0:
+          out[i] = 0;
+          break;
+        case 1:
+          out[i] = range.min;
+          break;
+        case 2:
+          out[i] = range.max;
+          break;
+        case 3:
+          out[i] = range.min == 0 ? range.max - 1 : -1;
+          break;
         default: {
           const uint64_t offset = span == ~uint64_t{0} ? noise_.next() : noise_.next() % (span + 1);
           out[i] = static_cast<int64_t>(static_cast<uint64_t>(range.min) + offset);

@@ -9,7 +9,8 @@ namespace aotifuzz {
 /// - contents of aten.empty and its kin;
 /// - floating to integer casts of NaN, infinities and values out of range;
 /// - integer quotients and remainders by 0 and of the least value by -1, shifts by a negative count or past the width;
-/// - floating sums, products and variances that may pass the end of the range on the way (inf, NaN or neither, by order);
+/// - floating sums, products and variances that may pass the end of the range on the way (inf, NaN or neither, by
+/// order);
 /// - which of several writes to one place wins (scatter, index_put, index_copy without accumulation);
 /// - which of several equal elements argmax, max, topk, an unstable sort... point at.
 /// An output element that differs from the plain float64 run depends on one of these and is exempt.
@@ -33,10 +34,10 @@ class UndefinedHook final : public RefereeHook {
   NoiseStream noise_;
   bool flip_;  ///< reverse, else rotate by a random amount: two ways to change who comes first
 
-  bool overflows_ = false;    ///< partial results of the op in flight may overflow
-  at::Tensor undefined_;      ///< bool mask over the first result of the op in flight, or undefined
+  bool overflows_ = false;  ///< partial results of the op in flight may overflow
+  at::Tensor undefined_;    ///< bool mask over the first result of the op in flight, or undefined
   struct Reordered {
-    int result = -1;          ///< index result to translate back; -1: nothing was reordered
+    int result = -1;  ///< index result to translate back; -1: nothing was reordered
     int64_t size = 0;
     int64_t shift = 0;
   };

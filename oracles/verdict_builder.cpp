@@ -5,11 +5,16 @@ namespace {
 
 std::string_view kind_name(RunKind kind) {
   switch (kind) {
-    case RunKind::kReference: return "reference";
-    case RunKind::kReferenceF64: return "reference-f64";
-    case RunKind::kReferenceSampled: return "reference-sampled";
-    case RunKind::kSubject: return "subject";
-    case RunKind::kSubjectAgain: return "subject-again";
+    case RunKind::kReference:
+      return "reference";
+    case RunKind::kReferenceF64:
+      return "reference-f64";
+    case RunKind::kReferenceSampled:
+      return "reference-sampled";
+    case RunKind::kSubject:
+      return "subject";
+    case RunKind::kSubjectAgain:
+      return "subject-again";
   }
   return "run";
 }
@@ -32,7 +37,8 @@ Verdict mistrusted_verdict(std::string_view oracle, std::string reason) {
   return make(oracle, VerdictStatus::kMistrusted, std::move(reason));
 }
 
-Verdict fail_verdict(std::string_view oracle, VerdictClass cls, bool fault, std::string reason, std::string_view signature) {
+Verdict fail_verdict(std::string_view oracle, VerdictClass cls, bool fault, std::string reason,
+                     std::string_view signature) {
   Verdict verdict = make(oracle, VerdictStatus::kFail, std::move(reason));
   verdict.cls = cls;
   verdict.fault = fault;
@@ -57,7 +63,8 @@ std::string why_not_comparable(const RunRecords& runs, RunKind first, RunKind se
   for (RunKind kind : {first, second}) {
     const RunRecord* record = runs.find(kind);
     if (!record) return "no run: " + std::string(kind_name(kind));
-    if (!finished(record)) return std::string(kind_name(kind)) + " " + std::string(outcome_kind_name(record->outcome.kind));
+    if (!finished(record))
+      return std::string(kind_name(kind)) + " " + std::string(outcome_kind_name(record->outcome.kind));
   }
   return "";
 }

@@ -11,7 +11,8 @@ Verdict pass_verdict(std::string_view oracle);
 Verdict skip_verdict(std::string_view oracle, std::string reason);
 Verdict mistrusted_verdict(std::string_view oracle, std::string reason);
 /// `signature` gets the class in front.
-Verdict fail_verdict(std::string_view oracle, VerdictClass cls, bool fault, std::string reason, std::string_view signature);
+Verdict fail_verdict(std::string_view oracle, VerdictClass cls, bool fault, std::string reason,
+                     std::string_view signature);
 Judgement only(Verdict verdict);
 
 /// The contract allows the case and the reference, where there is one, finished.

@@ -291,6 +291,37 @@ def torchrec2250_jagged_sum():
     return dict(mod=Model(), args=(torch.randn(6), torch.tensor([0, 2, 2, 6])), dynamic_shapes=({0: AUTO}, {0: AUTO}))
 
 
+def attention_without_tokens():
+    """Attention over no tokens at all: eager returns an empty result, the kernel that the package calls divides by zero (SIGFPE)."""
+
+    class Model(nn.Module):
+        def forward(self, q, mask):
+            return F.scaled_dot_product_attention(q, q, q, attn_mask=mask)
+
+    mask = torch.ones(6, 6).tril().bool()
+    return dict(mod=Model(), args=(torch.randn(1, 2, 6, 8), mask), dynamic_shapes=({2: AUTO}, {0: AUTO, 1: AUTO}))
+
+
+def expm1_near_zero():
+    """expm1 is emitted as exp(x) - 1 and loses its digits for small x."""
+
+    class Model(nn.Module):
+        def forward(self, x):
+            return torch.expm1(x)
+
+    return dict(mod=Model(), args=(torch.randn(8),), dynamic_shapes=({0: AUTO},))
+
+
+def fft_of_a_transposed_axis():
+    """The real part of an FFT over dim 1: right numbers in the wrong places (family of #166514)."""
+
+    class Model(nn.Module):
+        def forward(self, x):
+            return torch.fft.fft(x, dim=1).real
+
+    return dict(mod=Model(), args=(torch.randn(2, 5, 3),), dynamic_shapes=({0: AUTO},))
+
+
 def f195582_negative_pad():
     """#195582: conv, norm, flatten, then a pad that cuts 400 of 450 columns: the linear layer reads memory never written."""
 

@@ -6,6 +6,7 @@
 #include "campaign/confirmed_reduction.h"
 #include "core/python_repro.h"
 #include "store/atomic_file.h"
+#include "store/case_text.h"
 #include "store/finding_folder.h"
 
 namespace aotifuzz {
@@ -24,6 +25,9 @@ constexpr int kHangReplays = 2;
 constexpr int kFirstReplays = 2;
 constexpr double kHangPatience = 3;
 constexpr std::chrono::seconds kSaveEvery{5};
+// A campaign of 2,000 cases on a large model must not spend its hour on shrinking thirty gaps first.
+constexpr double kGapShare = 0.25;
+constexpr std::chrono::milliseconds kGapReduceTimeMin{1'000};
 
 double microseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
@@ -68,18 +72,20 @@ CampaignResult Campaign::run(const std::atomic<bool>& stop) {
   next_case_ = result_.first_case = result_.ledger.next_case[std::to_string(options_.seed)];
   begin_ = last_save_ = Clock::now();
 
+  run_pending_of_earlier_run();
   const std::vector<Case> seeds = source_.seeds();
-  while (!stopped()) {
-    if (options_.time && Clock::now() - begin_ >= *options_.time) break;
+  while (!stopped() && !out_of_time()) {
     if (options_.cases && result_.statistics.cases >= *options_.cases) break;
     run_case(next_case_ < seeds.size() ? seeds[next_case_] : source_.draw(next_case_ - seeds.size()));
     ++next_case_;
+    if (!pending_.empty() && gaps_may_have_time()) investigate_next_gap();
     if (Clock::now() - last_save_ >= kSaveEvery) save();
     progress("fuzzing");
   }
+  while (!pending_.empty()) investigate_next_gap();
   for (auto& [key, finding] : std::exchange(waiting_, {})) {
     result_.set_aside.erase(key);
-    report(std::move(finding), key);
+    report(std::move(finding), key, 0);
   }
   result_.interrupted = stopped();
   result_.statistics.elapsed_us = microseconds_since(begin_);
@@ -110,7 +116,17 @@ void Campaign::run_case(const Case& c) {
       ++flaky->second;
       continue;
     }
-    triage(c, verdict);
+    if (const auto pending = pending_.find(key); pending != pending_.end()) {
+      ++pending->second.duplicates;
+      continue;
+    }
+    Suspicion suspicion{c, verdict, {in_this_process_.begin(), in_this_process_.end()}, 0};
+    if (!verdict.fault && !gaps_may_have_time()) {
+      pending_.emplace(key, std::move(suspicion));
+      save();
+      continue;
+    }
+    triage(suspicion);
     investigated = true;
   }
   // After replays the process is another one.
@@ -121,11 +137,27 @@ void Campaign::run_case(const Case& c) {
   if (in_this_process_.size() > kEarlierMax) in_this_process_.pop_front();
 }
 
-void Campaign::triage(const Case& c, const Verdict& verdict) {
-  const std::string key = finding_key(verdict);
+void Campaign::run_pending_of_earlier_run() {
+  for (const std::string& text : std::exchange(result_.ledger.pending, {}))
+    if (const auto c = parse_case(text)) run_case(*c);
+}
+
+bool Campaign::gaps_may_have_time() const { return gap_us_ <= kGapShare * microseconds_since(begin_); }
+
+void Campaign::investigate_next_gap() {
+  const auto next = std::min_element(pending_.begin(), pending_.end(), [](const auto& a, const auto& b) {
+    return finding_rank(a.second.verdict) < finding_rank(b.second.verdict);
+  });
+  const Suspicion suspicion = std::move(next->second);
+  pending_.erase(next);
+  triage(suspicion);
+  in_this_process_.clear();
+}
+
+void Campaign::triage(const Suspicion& suspicion) {
   const auto begin = Clock::now();
-  Finding finding = investigate(c, verdict, key);
-  result_.statistics.reduction_us += microseconds_since(begin);
+  const std::string key = finding_key(suspicion.verdict);
+  Finding finding = investigate(suspicion, key);
   result_.statistics.reduction_runs += static_cast<uint64_t>(finding.reduction_runs);
   int& aside = result_.set_aside[key];
   // One that needs its predecessors is a poor reproducer: a later case may show the same alone.
@@ -133,45 +165,52 @@ void Campaign::triage(const Case& c, const Verdict& verdict) {
   if (finding.reproduced == 0 || waits) {
     ++aside;
     if (waits) waiting_.insert_or_assign(key, std::move(finding));
-    return;
+  } else {
+    result_.set_aside.erase(key);
+    waiting_.erase(key);
+    report(std::move(finding), key, suspicion.duplicates);
   }
-  result_.set_aside.erase(key);
-  waiting_.erase(key);
-  report(std::move(finding), key);
+  const double us = microseconds_since(begin);
+  result_.statistics.reduction_us += us;
+  if (!suspicion.verdict.fault) gap_us_ += us;
 }
 
-Finding Campaign::investigate(const Case& c, const Verdict& verdict, const std::string& key) {
+Finding Campaign::investigate(const Suspicion& suspicion, const std::string& key) {
   progress("confirming");
-  const bool hang = verdict.cls == VerdictClass::kHang;
+  const bool hang = suspicion.verdict.cls == VerdictClass::kHang;
   const int replays = hang ? kHangReplays : options_.confirm_runs;
   executor_.set_patience(hang ? kHangPatience : 1);
   // Two are enough to go on with; the whole count is for what gets reported.
-  Confirmation first = confirm(triage_, executor_, c, key, {}, kFirstReplays);
+  Confirmation first = confirm(triage_, executor_, suspicion.input, key, {}, kFirstReplays);
   if (first.reproduced < first.tries)
-    first = confirm(triage_, executor_, c, key, {in_this_process_.begin(), in_this_process_.end()}, replays);
+    first = confirm(triage_, executor_, suspicion.input, key, suspicion.earlier, replays);
   executor_.set_patience(1);
 
   Finding finding;
   finding.package = subject_.package;
   finding.model = subject_.model;
   finding.environment = subject_.environment;
-  finding.original = finding.minimal = c;
-  finding.verdict = first.verdict ? *first.verdict : verdict;
+  finding.original = finding.minimal = suspicion.input;
+  finding.verdict = first.verdict ? *first.verdict : suspicion.verdict;
   finding.before = first.before;
   finding.reproduced = first.reproduced;
   finding.tries = first.tries;
   // With earlier cases in play the fault belongs to one of those; shrinking the victim would only mislead.
-  if (first.reproduced == 0 || !first.before.empty()) return finding;
+  if (first.reproduced == 0 || !first.before.empty() || stopped()) return finding;
+  return reduced(suspicion, key, std::move(finding), first.reproduced == first.tries, replays);
+}
 
+Finding Campaign::reduced(const Suspicion& suspicion, const std::string& key, Finding finding, bool each_time,
+                          int replays) {
   progress("reducing");
-  const ReducerOptions reducing{options_.reduce_runs, options_.reduce_time,
-                                first.reproduced < first.tries ? kFlakyAttempts : 1};
-  auto reduced = reduce_confirmed(triage_, executor_, c, finding.verdict, reducing, replays, [this] {
+  const ReducerOptions reducing{options_.reduce_runs, reduce_time(suspicion.verdict), each_time ? 1 : kFlakyAttempts};
+  const auto stop = [this] {
     progress("reducing");
     return stopped();
-  });
+  };
+  auto reduced = reduce_confirmed(triage_, executor_, suspicion.input, finding.verdict, reducing, replays, stop);
   if (!reduced) {
-    Confirmation whole = confirm(triage_, executor_, c, key, {}, replays);
+    const Confirmation whole = confirm(triage_, executor_, suspicion.input, key, {}, replays);
     finding.reproduced = whole.reproduced;
     finding.tries = whole.tries;
     return finding;
@@ -186,7 +225,17 @@ Finding Campaign::investigate(const Case& c, const Verdict& verdict, const std::
   return finding;
 }
 
-void Campaign::report(Finding finding, const std::string& key) {
+bool Campaign::out_of_time() const { return options_.time && Clock::now() - begin_ >= *options_.time; }
+
+std::chrono::milliseconds Campaign::reduce_time(const Verdict& verdict) const {
+  if (verdict.fault || !options_.time) return options_.reduce_time;
+  // What is left at the end of a short campaign is shrunk as far as a moment allows; `minimize` goes on from there.
+  const auto share =
+      out_of_time() ? kGapReduceTimeMin : std::max<std::chrono::milliseconds>(*options_.time / 10, kGapReduceTimeMin);
+  return std::min<std::chrono::milliseconds>(share, options_.reduce_time);
+}
+
+void Campaign::report(Finding finding, const std::string& key, uint64_t duplicates) {
   // The package is part of the name: two builds in one folder may share a finding.
   const std::string slug = finding_slug(finding.verdict, key + subject_.context.package_hash);
   FindingContext context = subject_.context;
@@ -195,7 +244,7 @@ void Campaign::report(Finding finding, const std::string& key) {
   const std::string folder = options_.out + "/findings/" + slug;
   write_finding_folder(folder, finding, context);
   // The finding first, the ledger second: killed in between, the worst is that it is found again.
-  result_.ledger.known[key] = {slug, finding.verdict.fault, 0};
+  result_.ledger.known[key] = {slug, finding.verdict.fault, duplicates};
   result_.findings.push_back({std::move(finding), key, folder});
   save();
   listener_.on_finding(result_.findings.back().finding, folder);
@@ -203,6 +252,8 @@ void Campaign::report(Finding finding, const std::string& key) {
 
 void Campaign::save() {
   result_.ledger.next_case[std::to_string(options_.seed)] = next_case_;
+  result_.ledger.pending.clear();
+  for (const auto& [key, suspicion] : pending_) result_.ledger.pending.push_back(print_case(suspicion.input));
   ledger_.packages[subject_.context.package_hash] = result_.ledger;
   write_file_whole(options_.out + "/state.json", print_ledger(ledger_));
   last_save_ = Clock::now();

@@ -86,10 +86,24 @@ class Campaign {
   CampaignResult run(const std::atomic<bool>& stop);
 
  private:
+  /// A failed verdict and where it was seen.
+  struct Suspicion {
+    Case input;
+    Verdict verdict;
+    std::vector<Case> earlier;  ///< ran before it in the same process, oldest first
+    uint64_t duplicates = 0;
+  };
+
   void run_case(const Case& c);
-  void triage(const Case& c, const Verdict& verdict);
-  Finding investigate(const Case& c, const Verdict& verdict, const std::string& key);
-  void report(Finding finding, const std::string& key);
+  void run_pending_of_earlier_run();
+  bool gaps_may_have_time() const;
+  void investigate_next_gap();
+  void triage(const Suspicion& suspicion);
+  Finding investigate(const Suspicion& suspicion, const std::string& key);
+  Finding reduced(const Suspicion& suspicion, const std::string& key, Finding finding, bool each_time, int replays);
+  bool out_of_time() const;
+  std::chrono::milliseconds reduce_time(const Verdict& verdict) const;
+  void report(Finding finding, const std::string& key, uint64_t duplicates);
   void save();
   void progress(const char* activity);
   bool stopped() const { return stop_ && *stop_; }
@@ -102,8 +116,10 @@ class Campaign {
   TriageContext triage_;
 
   const std::atomic<bool>* stop_ = nullptr;
-  std::deque<Case> in_this_process_;        ///< cases that the executor's process ran before the current one
-  std::map<std::string, Finding> waiting_;  ///< shown only after other cases; reported when nothing better comes
+  std::deque<Case> in_this_process_;          ///< cases that the executor's process ran before the current one
+  std::map<std::string, Suspicion> pending_;  ///< gaps that wait for their share of the time, by key
+  double gap_us_ = 0;                         ///< spent on gaps
+  std::map<std::string, Finding> waiting_;    ///< shown only after other cases; reported when nothing better comes
   Ledger ledger_;
   uint64_t next_case_ = 0;
   std::chrono::steady_clock::time_point begin_, last_save_;

@@ -10,6 +10,7 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   constexpr double kYear = 366.0 * 24 * 3600 * 1000;
   if (text.empty()) return std::nullopt;
   double total = 0;
+  bool bare = true;  // only a number that stands alone may go without a unit
   while (!text.empty()) {
     double amount = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount, std::chars_format::fixed);
@@ -22,7 +23,7 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
     double scale = 0;
     if (name == "ms")
       scale = 1;
-    else if (name == "s" || (name.empty() && text.empty()))
+    else if (name == "s" || (name.empty() && text.empty() && bare))
       scale = 1000;
     else if (name == "m" || name == "min")
       scale = 60'000;
@@ -32,6 +33,7 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
       scale = 24.0 * 3'600'000;
     else
       return std::nullopt;
+    bare = false;
     total += amount * scale;
     if (total > kYear) return std::nullopt;
   }

@@ -98,6 +98,9 @@ void WorkerProcess::spawn() {
   argv.push_back(nullptr);
   const int null_fd = move_up(check_fd(::open("/dev/null", O_RDONLY | O_CLOEXEC), "open"));
 
+  // Kernels ask for several threads however small the work. Threads that spin while they wait make a case ten times as
+  // slow as soon as anything else runs on the machine. A policy that the user set stays.
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -290,7 +293,7 @@ CaseResult WorkerProcess::run_once(const std::string& case_text) {
         break;
     }
     // A child that ended before it took up our case left the request in the pipe: the next one finds it there.
-    const bool ours = recorder_->case_id == id;
+    const bool ours = message.case_id == id;
     const bool planned = message.signal == 0 && message.status == 0;
     child_ = -1;
     if (!planned) ++counters_.deaths;

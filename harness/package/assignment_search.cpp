@@ -112,15 +112,16 @@ bool AssignmentSearch::solve_base() {
 // Every other dimension as in the base, then at the first values of its own; then the solver.
 std::optional<Assignment> AssignmentSearch::with(const std::string& name, int64_t value, bool limited, bool solve) {
   if (!allowed_alone(name, value)) return std::nullopt;
-  std::vector<std::string> others;
   Assignment given;
-  for (const std::string& other : space_.choosable())
-    if (other != name) {
-      others.push_back(other);
-      given[other] = base_[other];
-    }
+  for (const std::string& other : space_.choosable()) given[other] = base_[other];
   given[name] = value;
   if (std::optional<Assignment> all = accepted(given, limited)) return all;
+  const std::vector<std::string>& others = related(name);
+  // Relations between sizes mostly hold when they are equal or nearly so: n <= x.size(0), x.size(0) < x.size(1).
+  for (int64_t near : {value, value + 1, value - 1}) {
+    for (const std::string& other : others) given[other] = near;
+    if (std::optional<Assignment> all = accepted(given, limited)) return all;
+  }
   constexpr int kTries = 100;
   std::vector<size_t> digits(others.size(), 0);
   for (int i = 0; i < kTries; ++i) {
@@ -144,16 +145,39 @@ std::optional<Assignment> AssignmentSearch::with(const std::string& name, int64_
   return std::nullopt;
 }
 
-bool AssignmentSearch::needs_no_solver(const std::string& name) {
-  const auto [it, added] = alone_.try_emplace(name, true);
+bool AssignmentSearch::needs_no_solver(const std::string& name) { return related(name).empty(); }
+
+const std::vector<std::string>& AssignmentSearch::related(const std::string& name) {
+  const auto [it, added] = related_.try_emplace(name);
   if (!added) return it->second;
+  std::set<std::string> found;
   for (int i = 0; i < static_cast<int>(contract_.conditions.size()); ++i) {
     if (!space_.is_checked(i)) continue;
-    const std::set<std::string> names = dimensions_of(i);
-    if (contract_.conditions[i].kind == Condition::Kind::kSize && names.size() <= 2) continue;
-    if (names.contains(name) && names.size() > 1) it->second = false;
+    const std::set<std::string> names = deciding_dimensions_of(i);
+    if (names.contains(name)) found.insert(names.begin(), names.end());
   }
+  for (const std::string& other : space_.choosable())
+    if (other != name && found.contains(other)) it->second.push_back(other);
   return it->second;
+}
+
+// Fixed dimensions count as those that decide them; the condition that fixes a dimension relates nothing by itself when
+// it only says that two are equal.
+std::set<std::string> AssignmentSearch::deciding_dimensions_of(int condition) const {
+  std::set<std::string> out, open = dimensions_of(condition);
+  for (size_t round = 0; round <= contract_.conditions.size() && !open.empty(); ++round) {
+    std::set<std::string> next;
+    for (const std::string& name : open) {
+      const int fixed_by = space_.fixed_by(name);
+      if (fixed_by < 0)
+        out.insert(name);
+      else
+        for (const std::string& other : dimensions_of(fixed_by))
+          if (other != name) next.insert(other);
+    }
+    open = std::move(next);
+  }
+  return out;
 }
 
 std::pair<int64_t, std::optional<int64_t>> AssignmentSearch::stated_bounds(const std::string& name) const {

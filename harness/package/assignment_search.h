@@ -36,7 +36,7 @@ class AssignmentSearch {
   const std::vector<int64_t>& domain(const std::string& name);
   /// Bounds that single conditions put on `name`.
   std::pair<int64_t, std::optional<int64_t>> stated_bounds(const std::string& name) const;
-  /// Whether `name` is tied to others only by equality, so that what was not found by trying does not exist.
+  /// Whether no condition ties `name` to another choosable dimension: what was not found by trying does not exist then.
   bool needs_no_solver(const std::string& name);
   /// Dimensions that a condition speaks of.
   std::set<std::string> dimensions_of(int condition) const;
@@ -44,6 +44,9 @@ class AssignmentSearch {
  private:
   bool search_base();
   bool solve_base();
+  /// Choosable dimensions that share a condition with `name`.
+  const std::vector<std::string>& related(const std::string& name);
+  std::set<std::string> deciding_dimensions_of(int condition) const;
   bool allowed_alone(const std::string& name, int64_t value);
 
   const Contract& contract_;
@@ -51,7 +54,7 @@ class AssignmentSearch {
   ContractSolver& solver_;
   const int64_t elements_max_;
   Assignment base_;
-  std::map<std::string, bool> alone_;
+  std::map<std::string, std::vector<std::string>> related_;
   std::map<std::string, std::vector<int64_t>> domains_;
   std::map<std::string, std::vector<int>> only_about_;  ///< conditions about one dimension alone
 };

@@ -238,10 +238,18 @@ class Builder {
     std::stable_sort(bounded.begin(), bounded.end(),
                      [](const Bounded& a, const Bounded& b) { return a.subject.text() < b.subject.text(); });
     for (const Bounded& b : bounded) {
-      if (b.min && *b.min > 0)
-        add_condition(Condition::Kind::kRange, Expr::make(ExprOp::kGe, {b.subject, Expr::integer(*b.min)}));
-      if (b.max) add_condition(Condition::Kind::kRange, Expr::make(ExprOp::kLe, {b.subject, Expr::integer(*b.max)}));
+      if (b.min && *b.min > 0) add_range(Expr::make(ExprOp::kGe, {b.subject, Expr::integer(*b.min)}));
+      if (b.max) add_range(Expr::make(ExprOp::kLe, {b.subject, Expr::integer(*b.max)}));
     }
+  }
+
+  // Brought to the dimension itself: a bound on y.size(0) + 1 and the same bound on y.size(0) are one condition.
+  void add_range(const Expr& comparison) {
+    const std::optional<LinearBound> bound = linear_bound(comparison);
+    add_condition(Condition::Kind::kRange,
+                  bound ? Expr::make(bound->lower ? ExprOp::kGe : ExprOp::kLe,
+                                     {Expr::symbol(bound->dimension), Expr::integer(bound->limit)})
+                        : comparison);
   }
 
   std::optional<std::string> input_named(const std::vector<std::string>& path) const {

@@ -112,6 +112,12 @@ std::vector<int> DimensionSpace::broken(const Assignment& values, size_t most) c
   return out;
 }
 
+bool DimensionSpace::satisfies(const Assignment& values) const {
+  const bool negative = std::any_of(values.begin(), values.end(),
+                                    [this](const auto& entry) { return entry.second < 0 && is_size(entry.first); });
+  return !negative && broken(values, 1).empty();
+}
+
 int64_t DimensionSpace::elements(const Assignment& values) const {
   int64_t largest = 0;
   for (const std::vector<std::string>& names : input_sizes_) {

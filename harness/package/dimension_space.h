@@ -37,7 +37,8 @@ class DimensionSpace {
   std::optional<bool> holds(int condition, const Assignment& values) const;
   /// Index of the conditions that fail or are undefined, at most `most` of them.
   std::vector<int> broken(const Assignment& values, size_t most) const;
-  bool satisfies(const Assignment& values) const { return broken(values, 1).empty(); }
+  /// Whether every condition holds and no size is negative (y.size(0) == x.size(0) - 1 with x empty).
+  bool satisfies(const Assignment& values) const;
   /// Largest count of elements among the inputs; saturates.
   int64_t elements(const Assignment& values) const;
 

@@ -35,6 +35,12 @@ Result<Ledger::Section> parse_section(const json& item) {
   section.cases = item.value("cases", uint64_t{0});
   const json next = item.value("next_case", json::object());
   const json known = item.value("known", json::object());
+  const json pending = item.value("pending", json(json::value_t::array));
+  if (!pending.is_array()) return parse_error("not a list", "pending");
+  for (const json& text : pending) {
+    if (!text.is_string()) return parse_error("a pending case is not text", "pending");
+    section.pending.push_back(text.get<std::string>());
+  }
   if (!next.is_object() || !known.is_object()) return parse_error("next_case or known is not an object", "packages");
   for (const auto& [seed, position] : next.items()) {
     if (!position.is_number_unsigned()) return parse_error("a position is not a number", "next_case");
@@ -59,7 +65,8 @@ std::string print_ledger(const Ledger& ledger) {
     packages[hash] = {{"package", section.package},
                       {"cases", section.cases},
                       {"next_case", section.next_case},
-                      {"known", std::move(known)}};
+                      {"known", std::move(known)},
+                      {"pending", section.pending}};
   }
   const json root = {{"version", kVersion}, {"packages", std::move(packages)}};
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";

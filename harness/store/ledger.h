@@ -24,6 +24,8 @@ struct Ledger {
     std::map<std::string, uint64_t> next_case;  ///< by seed ("1"): where the next run goes on
     uint64_t cases = 0;
     std::map<std::string, Known> known;  ///< by finding key
+    /// Texts of cases that failed and were not looked into yet: the next run begins with them.
+    std::vector<std::string> pending;
     friend bool operator==(const Section&, const Section&) = default;
   };
   std::map<std::string, Section> packages;  ///< by content hash

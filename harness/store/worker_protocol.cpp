@@ -257,7 +257,11 @@ std::string print_message(const WorkerMessage& message) {
     case WorkerMessage::Kind::kReport:
       return dump({{"report", report_json(message.report)}});
     case WorkerMessage::Kind::kDied:
-      return dump({{"died", {{"pid", message.pid}, {"signal", message.signal}, {"status", message.status}}}});
+      return dump({{"died",
+                    {{"pid", message.pid},
+                     {"signal", message.signal},
+                     {"status", message.status},
+                     {"case", message.case_id}}}});
     case WorkerMessage::Kind::kFatal:
       return dump({{"fatal", {{"what", message.what}, {"where", message.where}, {"to_do", message.to_do}}}});
   }
@@ -298,6 +302,7 @@ Result<WorkerMessage> parse_message(std::string_view line) {
     fields.integer("pid", &message.pid);
     fields.integer("signal", &message.signal);
     fields.integer("status", &message.status);
+    fields.integer("case", &message.case_id);
     if (!fields.ok()) return fields.error();
   } else if (key == "fatal") {
     message.kind = WorkerMessage::Kind::kFatal;

@@ -18,7 +18,10 @@ namespace aotifuzz {
 ///   {"hello": {...}}                              once, after loading
 ///   {"ready": PID}                                a child serves cases
 ///   {"report": {...}}                             one case
-///   {"died": {"pid": N, "signal": N, "status": N}}  the child ended; signal 0 with status 0 = recycled on purpose
+///   {"died": {"pid": N, "signal": N, "status": N, "case": N}}  the child ended, and the last case that it took up,
+///   read
+///                                                 from the recorder before the next child; signal 0 with status 0 =
+///                                                 recycled
 ///   {"fatal": {"what":..., "where":..., "to_do":...}}  cannot go on: the world is wrong
 struct WorkerMessage {
   enum class Kind { kHello, kReady, kReport, kDied, kFatal } kind = Kind::kReady;
@@ -27,6 +30,7 @@ struct WorkerMessage {
   int pid = 0;
   int signal = 0;
   int status = 0;
+  uint64_t case_id = 0;  ///< kDied
   std::string what, where, to_do;
 };
 

@@ -133,6 +133,7 @@ int ForkServer::serve() {
     WorkerMessage died;
     died.kind = WorkerMessage::Kind::kDied;
     died.pid = pid;
+    if (recorder) died.case_id = recorder->case_id;
     if (WIFSIGNALED(status)) died.signal = WTERMSIG(status);
     if (WIFEXITED(status)) died.status = WEXITSTATUS(status);
     if (died.signal == 0 && died.status == CaseServer::kDone) return kExitNoFaults;

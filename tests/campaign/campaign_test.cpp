@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "campaign/summary.h"
 #include "store/atomic_file.h"
@@ -255,6 +256,41 @@ TEST_F(CampaignTest, GapsDoNotFailTheRunUnlessAskedTo) {
   EXPECT_EQ(result.findings.size(), 1u);
   EXPECT_EQ(result.exit_code(false), kExitNoFaults);
   EXPECT_EQ(result.exit_code(true), kExitFaults);
+}
+
+TEST_F(CampaignTest, GapsWaitForTheirShareOfTheTimeAndFaultsDoNot) {
+  // Fifty gaps, each slow to look into, and one fault that only the last case shows.
+  FakeExecutor executor([&](const Case& c) {
+    const int64_t n = c.inputs[0].sizes[0];
+    std::this_thread::sleep_for(std::chrono::microseconds(n == 0 ? 0 : 300));
+    return reported({n == 0    ? passed()
+                     : n == 43 ? failed("late fault")
+                               : failed("gap " + std::to_string(n), false, VerdictClass::kMissesError)});
+  });
+  options_.cases = 51;  // every size once, 43 last
+  const CampaignResult result = run(executor);
+  EXPECT_EQ(result.findings.size(), 49u) << "nothing is lost";
+  const auto fault = std::find_if(listener_.findings.begin(), listener_.findings.end(),
+                                  [](const Finding& finding) { return finding.verdict.fault; });
+  ASSERT_NE(fault, listener_.findings.end());
+  EXPECT_LT(fault - listener_.findings.begin(), 30) << "the fault waited for the gaps";
+  EXPECT_TRUE(result.ledger.pending.empty());
+}
+
+TEST_F(CampaignTest, GapsThatWaitedWhenTheProcessWasKilledComeFirstInTheNextRun) {
+  FakeExecutor executor([](const Case& c) {
+    return reported({c.inputs[0].sizes[0] == 21 ? failed("gap", false, VerdictClass::kMissesError) : passed()});
+  });
+  fs::create_directories(options_.out);
+  Ledger ledger;
+  ledger.packages[hash_].next_case["1"] = 40;
+  ledger.packages[hash_].pending = {print_case(tied_case(21, 2))};
+  write_file_whole(options_.out + "/state.json", print_ledger(ledger));
+  options_.cases = 1;
+  const CampaignResult result = run(executor);
+  EXPECT_EQ(executor.ran[0], tied_case(21, 2));
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_TRUE(load_ledger(options_.out + "/state.json").packages.at(hash_).pending.empty());
 }
 
 TEST_F(CampaignTest, ACampaignThatJudgedHardlyAnythingSaysSo) {

@@ -143,6 +143,7 @@ void report(uint64_t id, bool fails) {
     int status = 0;
     ::waitpid(child, &status, 0);
     note.kind = WorkerMessage::Kind::kDied;
+    note.case_id = recorder->case_id;
     note.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     note.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     if (note.status == kNoMoreCases) ::_exit(0);

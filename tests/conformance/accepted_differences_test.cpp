@@ -1,9 +1,8 @@
-// Differences between eager and compiled code that torch's maintainers accept: no oracle may call any of them a failure.
-// Numbers in comments are pytorch/pytorch threads. (TF32 is missing: no CPU has it.)
-
-#include <gtest/gtest.h>
+// Differences between eager and compiled code that torch's maintainers accept: no oracle may call any of them a
+// failure. Numbers in comments are pytorch/pytorch threads. (TF32 is missing: no CPU has it.)
 
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
@@ -44,7 +43,8 @@ TEST(AcceptedDifference, SixteenBitChainKeptInFloat32) {
     const at::Tensor a = spread_values(64, 0.731, 7, 3.3, type);
     program.input("a", a);
     const std::string tripled = program.call1("aten.mul.Tensor", {{"self", P::value("a")}, {"other", P::number(3.0)}});
-    const std::string third = program.call1("aten.div.Tensor", {{"self", P::value(tripled)}, {"other", P::number(3.0)}});
+    const std::string third =
+        program.call1("aten.div.Tensor", {{"self", P::value(tripled)}, {"other", P::number(3.0)}});
     const std::string same = program.call1("aten.eq.Tensor", {{"self", P::value(third)}, {"other", P::value("a")}});
     const std::string more = program.call1("aten.gt.Tensor", {{"self", P::value(third)}, {"other", P::value("a")}});
     const std::string count = program.call1("aten.sum.default", {{"self", P::value(more)}});
@@ -98,8 +98,9 @@ TEST(AcceptedDifference, IndexAmongTiesThatFeedsOtherOps) {
   program.input("x", x);
   program.input("table", table);
   const std::string position = program.call1("aten.argmax.default", {{"self", P::value("x")}});
-  program.output(program.call1("aten.index_select.default",
-                               {{"self", P::value("table")}, {"dim", P::number(int64_t{0})}, {"index", P::value(position)}}));
+  program.output(
+      program.call1("aten.index_select.default",
+                    {{"self", P::value("table")}, {"dim", P::number(int64_t{0})}, {"index", P::value(position)}}));
   Scenario scenario(std::move(program), {x, table});
   scenario.subject.outputs[0].copy_(table.slice(0, 4, 5));
   scenario.again = testing::copy_of(scenario.subject, scenario.again.request);
@@ -186,10 +187,13 @@ TEST(AcceptedDifference, WinnerAmongDuplicateIndices) {
   program.input("self", self);
   program.input("index", index);
   program.input("source", source);
-  program.output(program.call1("aten.scatter.src", {{"self", P::value("self")}, {"dim", P::number(int64_t{0})},
-                                                    {"index", P::value("index")}, {"src", P::value("source")}}));
-  program.output(program.call1("aten.index_put.default", {{"self", P::value("self")}, {"indices", P::values({"index"})},
-                                                          {"values", P::value("source")}}));
+  program.output(program.call1("aten.scatter.src", {{"self", P::value("self")},
+                                                    {"dim", P::number(int64_t{0})},
+                                                    {"index", P::value("index")},
+                                                    {"src", P::value("source")}}));
+  program.output(
+      program.call1("aten.index_put.default",
+                    {{"self", P::value("self")}, {"indices", P::values({"index"})}, {"values", P::value("source")}}));
   Scenario scenario(std::move(program), {self, index, source});
   for (at::Tensor& output : scenario.subject.outputs) {
     output[0] = source[0];
@@ -209,7 +213,8 @@ TEST(AcceptedDifference, RandomStream) {
   program.input("x", x);
   const std::string noise = program.call1("aten.rand_like.default", {{"self", P::value("x")}});
   program.output(program.call1("aten.add.Tensor", {{"self", P::value("x")}, {"other", P::value(noise)}}));
-  program.output(program.call1("aten.dropout.default", {{"input", P::value("x")}, {"p", P::number(0.5)}, {"train", P::truth(true)}}));
+  program.output(program.call1("aten.dropout.default",
+                               {{"input", P::value("x")}, {"p", P::number(0.5)}, {"train", P::truth(true)}}));
   Scenario scenario(std::move(program), {x});
   scenario.subject.outputs[0].add_(0.25);
   scenario.subject.outputs[1].zero_();
@@ -267,8 +272,10 @@ TEST(AcceptedDifference, OrderOfAddsToMemory) {
   program.input("self", self);
   program.input("index", index);
   program.input("source", source);
-  program.output(program.call1("aten.index_add.default", {{"self", P::value("self")}, {"dim", P::number(int64_t{0})},
-                                                          {"index", P::value("index")}, {"source", P::value("source")}}));
+  program.output(program.call1("aten.index_add.default", {{"self", P::value("self")},
+                                                          {"dim", P::number(int64_t{0})},
+                                                          {"index", P::value("index")},
+                                                          {"source", P::value("source")}}));
   Scenario scenario(std::move(program), {self, index, source});
   scenario.subject.outputs[0] = at::index_add(self, 0, index.flip({0}), source.flip({0}));
   ASSERT_FALSE(at::equal(scenario.subject.outputs[0], scenario.reference.outputs[0]));
@@ -345,7 +352,8 @@ TEST(AcceptedDifference, OutOfMemory) {
 TEST(AcceptedDifference, TextOfAnErrorThatBothSidesRaise) {
   Scenario scenario = make_scenario();
   for (RunRecord* record : {&scenario.reference, &scenario.subject, &scenario.again}) {
-    record->outcome = {OutcomeKind::kRejected, Stage::kIdle, record == &scenario.subject ? "index out of range" : "failed"};
+    record->outcome = {OutcomeKind::kRejected, Stage::kIdle,
+                       record == &scenario.subject ? "index out of range" : "failed"};
     record->outputs.clear();
   }
   EXPECT_EQ(scenario.verdict("rejection").status, VerdictStatus::kPass);

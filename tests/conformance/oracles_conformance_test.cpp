@@ -1,8 +1,7 @@
 // What every oracle of the catalog must do, whatever it judges.
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <set>
 #include <string>
@@ -15,8 +14,8 @@ namespace aotifuzz {
 namespace {
 
 using testing::make_scenario;
-using testing::PlantedFault;
 using testing::planted_faults;
+using testing::PlantedFault;
 using testing::Scenario;
 
 bool fails(const Judgement& judgement) {
@@ -108,7 +107,8 @@ TEST_P(EveryOracle, SignaturesHaveNoSizes) {
 }
 
 class EveryPlantedFault : public ::testing::TestWithParam<PlantedFault> {};
-INSTANTIATE_TEST_SUITE_P(Planted, EveryPlantedFault, ::testing::ValuesIn(planted_faults().begin(), planted_faults().end()),
+INSTANTIATE_TEST_SUITE_P(Planted, EveryPlantedFault,
+                         ::testing::ValuesIn(planted_faults().begin(), planted_faults().end()),
                          [](const auto& info) { return readable(info.param.name); });
 
 std::vector<PlantedFault> mirrored_faults() {

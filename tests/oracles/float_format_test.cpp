@@ -1,10 +1,9 @@
 #include "oracles/float_format.h"
 
-#include <gtest/gtest.h>
-
 #include <c10/util/BFloat16.h>
 #include <c10/util/Float8_e4m3fn.h>
 #include <c10/util/Half.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>

@@ -1,8 +1,7 @@
 #include "oracles/host_values.h"
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <limits>
 
@@ -16,7 +15,8 @@ TEST(HostValues, ReadsStridedTensorsInRowMajorOrder) {
 }
 
 TEST(HostValues, ReadsEveryFloatingTypeExactly) {
-  for (at::ScalarType type : {at::kHalf, at::kBFloat16, at::kFloat, at::kDouble, at::kFloat8_e4m3fn, at::kFloat8_e5m2}) {
+  for (at::ScalarType type :
+       {at::kHalf, at::kBFloat16, at::kFloat, at::kDouble, at::kFloat8_e4m3fn, at::kFloat8_e5m2}) {
     const HostValues values(at::tensor({0.5, -1.5}, at::kFloat).to(type));
     EXPECT_EQ(values.real(0), 0.5) << type;
     EXPECT_EQ(values.real(1), -1.5) << type;

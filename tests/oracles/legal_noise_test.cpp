@@ -1,8 +1,7 @@
 #include "oracles/legal_noise.h"
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 namespace aotifuzz {
 namespace {
@@ -47,7 +46,8 @@ TEST(LegalNoise, OperandsOfLongSumsMoveMore) {
   NoiseStream noise(7);
   const at::Tensor x = at::ones({1000}, at::kDouble);
   const double near = (noisy_operand(x, Dtype::kF32, row("aten.sum.default"), 4, noise) - x).abs().max().item<double>();
-  const double far = (noisy_operand(x, Dtype::kF32, row("aten.cumsum.default"), 4000, noise) - x).abs().max().item<double>();
+  const double far =
+      (noisy_operand(x, Dtype::kF32, row("aten.cumsum.default"), 4000, noise) - x).abs().max().item<double>();
   EXPECT_LT(near, 10 * 0x1p-24);
   EXPECT_GT(far, 100 * 0x1p-24);
   EXPECT_LT(far, 8000 * 0x1p-24);
@@ -81,7 +81,9 @@ TEST(LegalNoise, ComplexPartsErrByTheModulus) {
 TEST(LegalNoise, TheSameSeedGivesTheSameNoise) {
   const at::Tensor x = at::full({10}, 0.1, at::kDouble);
   NoiseStream a(3), b(3), c(4);
-  const auto draw = [&](NoiseStream& stream) { return noisy_operand(x, Dtype::kF32, row("aten.sum.default"), 10, stream); };
+  const auto draw = [&](NoiseStream& stream) {
+    return noisy_operand(x, Dtype::kF32, row("aten.sum.default"), 10, stream);
+  };
   const at::Tensor first = draw(a);
   EXPECT_TRUE(at::equal(first, draw(b)));
   EXPECT_FALSE(at::equal(first, draw(c)));

@@ -1,8 +1,7 @@
 #include "oracles/legal_sampler.h"
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "tests/support/tiny_program.h"
 

@@ -1,8 +1,7 @@
 #include "oracles/output_judge.h"
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <limits>
 
@@ -89,7 +88,8 @@ TEST(OutputJudge, TwoUlpsArePermittedWithoutAnySpread) {
 }
 
 TEST(OutputJudge, NoFurtherFromTheCentreThanEagerIsFine) {
-  EXPECT_EQ(Fixture(one(1.001, at::kFloat), one(0.9992, at::kFloat), one(1)).rounded(one(1.0005)).judge().kind, Kind::kAgrees);
+  EXPECT_EQ(Fixture(one(1.001, at::kFloat), one(0.9992, at::kFloat), one(1)).rounded(one(1.0005)).judge().kind,
+            Kind::kAgrees);
 }
 
 TEST(OutputJudge, ARefereeThatContradictsEagerIsNotBelieved) {
@@ -158,7 +158,8 @@ TEST(OutputJudge, UndefinedElementsAreExemptAndCounted) {
 }
 
 TEST(OutputJudge, SpecialValuesAreMarkedOnlyWhenEveryDifferenceHasOne) {
-  const at::Tensor expected = at::tensor({1.0f, 2.0f}), nan = at::tensor({std::numeric_limits<float>::quiet_NaN(), 2.0f});
+  const at::Tensor expected = at::tensor({1.0f, 2.0f}),
+                   nan = at::tensor({std::numeric_limits<float>::quiet_NaN(), 2.0f});
   EXPECT_TRUE(Fixture(expected, nan, expected.to(at::kDouble)).judge().special);
   const at::Tensor both = at::tensor({std::numeric_limits<float>::quiet_NaN(), 5.0f});
   EXPECT_FALSE(Fixture(expected, both, expected.to(at::kDouble)).judge().special);

@@ -1,8 +1,7 @@
 #include "oracles/position_judge.h"
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "oracles/close_oracle.h"
 #include "tests/support/tiny_program.h"

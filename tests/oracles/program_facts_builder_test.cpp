@@ -1,9 +1,8 @@
 #include "oracles/program_facts_builder.h"
 
+#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <ATen/ATen.h>
 
 #include "tests/support/tiny_program.h"
 
@@ -42,7 +41,9 @@ TEST(ProgramFacts, ReductionsAreNotElementwise) {
 
 TEST(ProgramFacts, CopiesHaveNoRoundingBudget) {
   P program = with_input();
-  program.output(program.call1("aten.transpose.int", {{"self", P::value("x")}, {"dim0", P::number(int64_t{0})}, {"dim1", P::number(int64_t{1})}}));
+  program.output(
+      program.call1("aten.transpose.int",
+                    {{"self", P::value("x")}, {"dim0", P::number(int64_t{0})}, {"dim1", P::number(int64_t{1})}}));
   EXPECT_EQ(program.facts().outputs[0].rounding_budget, 0);
 }
 
@@ -52,7 +53,8 @@ TEST(ProgramFacts, RandomTaintSpreads) {
   const std::string sum = program.call1("aten.add.Tensor", {{"self", P::value("x")}, {"other", P::value(noise)}});
   program.output(program.call1("aten.sum.default", {{"self", P::value(sum)}}));
   program.output(program.call1("aten.neg.default", {{"self", P::value("x")}}));
-  program.output(program.call1("aten.dropout.default", {{"input", P::value("x")}, {"p", P::number(0.5)}, {"train", P::truth(false)}}));
+  program.output(program.call1("aten.dropout.default",
+                               {{"input", P::value("x")}, {"p", P::number(0.5)}, {"train", P::truth(false)}}));
   const ProgramFacts facts = program.facts();
   EXPECT_EQ(facts.outputs[0].random_op, "aten.rand_like.default");
   EXPECT_EQ(facts.outputs[1].random_op, "");
@@ -62,7 +64,8 @@ TEST(ProgramFacts, RandomTaintSpreads) {
 TEST(ProgramFacts, RandomTaintFollowsWritesThroughViews) {
   P program = with_input();
   const std::string y = program.call1("aten.clone.default", {{"self", P::value("x")}});
-  const std::string row = program.call1("aten.select.int", {{"self", P::value(y)}, {"dim", P::number(int64_t{0})}, {"index", P::number(int64_t{1})}});
+  const std::string row = program.call1(
+      "aten.select.int", {{"self", P::value(y)}, {"dim", P::number(int64_t{0})}, {"index", P::number(int64_t{1})}});
   const std::string noise = program.call1("aten.rand_like.default", {{"self", P::value(row)}});
   program.call("aten.add_.Tensor", {{"self", P::value(row)}, {"other", P::value(noise)}});
   program.output(y);
@@ -73,7 +76,8 @@ TEST(ProgramFacts, PositionsKeepTheirOperandThroughCastsAndReshapes) {
   P program = with_input();
   const std::string y = program.call1("aten.sin.default", {{"self", P::value("x")}});
   const auto maxima = program.call("aten.max.dim", {{"self", P::value(y)}, {"dim", P::number(int64_t{1})}});
-  const std::string wide = program.call1("aten.unsqueeze.default", {{"self", P::value(maxima[1])}, {"dim", P::number(int64_t{0})}});
+  const std::string wide =
+      program.call1("aten.unsqueeze.default", {{"self", P::value(maxima[1])}, {"dim", P::number(int64_t{0})}});
   program.output(program.call1("aten.to.dtype", {{"self", P::value(wide)}, {"dtype", P::dtype(Dtype::kI32)}}));
   program.output(maxima[0]);
   program.output(program.call1("aten.add.Tensor", {{"self", P::value(maxima[1])}, {"other", P::number(int64_t{1})}}));
@@ -102,7 +106,8 @@ TEST(ProgramFacts, InputsWrittenDirectlyOrThroughViews) {
   P program = with_input();
   program.input("y", at::ones({4, 6}));
   program.input("z", at::ones({4, 6}));
-  const std::string row = program.call1("aten.select.int", {{"self", P::value("x")}, {"dim", P::number(int64_t{0})}, {"index", P::number(int64_t{1})}});
+  const std::string row = program.call1(
+      "aten.select.int", {{"self", P::value("x")}, {"dim", P::number(int64_t{0})}, {"index", P::number(int64_t{1})}});
   program.call("aten.mul_.Tensor", {{"self", P::value(row)}, {"other", P::number(int64_t{2})}});
   program.call("aten.zero_.default", {{"self", P::value("y")}});
   program.output(program.call1("aten.neg.default", {{"self", P::value("z")}}));

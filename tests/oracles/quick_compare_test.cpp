@@ -1,8 +1,7 @@
 #include "oracles/quick_compare.h"
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <limits>
 

@@ -1,8 +1,7 @@
 #include "oracles/referee_hook.h"
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "tests/support/tiny_program.h"
 
@@ -32,7 +31,8 @@ TEST(RefereeHook, FactoriesMakeFloat64) {
   P program;
   const at::Tensor x = at::ones({10});
   program.input("x", x);
-  const std::string line = program.call1("aten.arange.start_step", {{"start", P::number(0.0)}, {"end", P::number(1.0)}, {"step", P::number(0.1)}});
+  const std::string line = program.call1(
+      "aten.arange.start_step", {{"start", P::number(0.0)}, {"end", P::number(1.0)}, {"step", P::number(0.1)}});
   program.output(program.call1("aten.add.Tensor", {{"self", P::value("x")}, {"other", P::value(line)}}));
   EXPECT_NEAR(run_f64(program, {x})[3].item<double>(), 1.3, 1e-8);
 }
@@ -73,7 +73,8 @@ TEST(RefereeHook, NearestInterpolationPicksTheSameElements) {
   P program;
   const at::Tensor x = at::arange(12, at::kFloat).view({1, 1, 3, 4});
   program.input("x", x);
-  program.output(program.call1("aten.upsample_nearest2d.default", {{"self", P::value("x")}, {"output_size", P::numbers({5, 7})}}));
+  program.output(
+      program.call1("aten.upsample_nearest2d.default", {{"self", P::value("x")}, {"output_size", P::numbers({5, 7})}}));
   EXPECT_TRUE(at::equal(run_f64(program, {x}), at::upsample_nearest2d(x, {5, 7}).to(at::kDouble)));
 }
 

@@ -20,7 +20,8 @@ RunRecords records_of_stage(int stage, OutcomeKind sampled = OutcomeKind::kFinis
 }
 
 TEST(RefereeRuns, CountsStages) {
-  for (int stage = 0; stage <= kRefereeStages; ++stage) EXPECT_EQ(collect_referee_runs(records_of_stage(stage)).stage, stage);
+  for (int stage = 0; stage <= kRefereeStages; ++stage)
+    EXPECT_EQ(collect_referee_runs(records_of_stage(stage)).stage, stage);
 }
 
 TEST(RefereeRuns, TellsRoundingFromUndefinedSamples) {

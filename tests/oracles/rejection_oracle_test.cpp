@@ -1,8 +1,7 @@
 #include "oracles/rejection_oracle.h"
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "tests/support/planted_faults.h"
 
@@ -27,8 +26,11 @@ TEST(RejectionOracle, WithInputChecksARefusalOfLegalInputIsAGap) {
 }
 
 TEST(RejectionOracle, OneSignaturePerDimensionAndCheck) {
-  const auto signature = [](const std::string& message) { return refused(message).verdict(RejectionOracle()).signature; };
-  const std::string one = signature("input_handles[0]: dim value is too small at 1, expected it to be >= 2, but got: 1");
+  const auto signature = [](const std::string& message) {
+    return refused(message).verdict(RejectionOracle()).signature;
+  };
+  const std::string one =
+      signature("input_handles[0]: dim value is too small at 1, expected it to be >= 2, but got: 1");
   EXPECT_EQ(one, signature("input_handles[0]: dim value is too small at 1, expected it to be >= 2, but got: 0"));
   EXPECT_NE(one, signature("input_handles[0]: dim value is too small at 0, expected it to be >= 2, but got: 1"));
   EXPECT_NE(one, signature("input_handles[1]: dim value is too small at 1, expected it to be >= 2, but got: 1"));

@@ -1,8 +1,7 @@
 #include "oracles/stable_oracle.h"
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "tests/support/planted_faults.h"
 
@@ -46,8 +45,12 @@ TEST(StableOracle, IllegalInputsAreNotItsBusiness) {
 
 TEST(StableOracle, PlansAsManyRunsAsTheCaseAsksFor) {
   Scenario scenario = make_scenario();
-  const CaseContext context{.input = scenario.input, .contract = scenario.contract, .violations = scenario.violations,
-                            .facts = scenario.facts, .has_reference = false, .inputs_before = scenario.inputs};
+  const CaseContext context{.input = scenario.input,
+                            .contract = scenario.contract,
+                            .violations = scenario.violations,
+                            .facts = scenario.facts,
+                            .has_reference = false,
+                            .inputs_before = scenario.inputs};
   scenario.input.runs = 3;
   EXPECT_EQ(StableOracle().plan(context).size(), 3u);
   scenario.input.runs = 1;

@@ -1,8 +1,7 @@
 #include "oracles/term_count.h"
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "oracles/op_schema.h"
 
@@ -29,11 +28,15 @@ TEST(TermCount, MatrixProductsCountTheInnerSize) {
 
 TEST(TermCount, ConvolutionsCountWeightsPerOutputChannel) {
   const c10::List<int64_t> one({1, 1}), zero({0, 0});
-  EXPECT_EQ(terms("aten.conv2d.default", {at::ones({1, 3, 8, 8}), at::ones({16, 3, 5, 5}), c10::IValue(), one, zero, one, int64_t{1}}), 75);
+  EXPECT_EQ(terms("aten.conv2d.default",
+                  {at::ones({1, 3, 8, 8}), at::ones({16, 3, 5, 5}), c10::IValue(), one, zero, one, int64_t{1}}),
+            75);
 }
 
 TEST(TermCount, AddsToMemoryCountTheIndices) {
-  EXPECT_EQ(terms("aten.index_add.default", {at::ones({3}), int64_t{0}, at::zeros({9}, at::kLong), at::ones({9}), int64_t{1}}), 9);
+  EXPECT_EQ(terms("aten.index_add.default",
+                  {at::ones({3}), int64_t{0}, at::zeros({9}, at::kLong), at::ones({9}), int64_t{1}}),
+            9);
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 #include "oracles/unchanged_inputs_oracle.h"
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "tests/support/planted_faults.h"
 

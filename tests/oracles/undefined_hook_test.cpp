@@ -1,8 +1,7 @@
 #include "oracles/undefined_hook.h"
 
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <limits>
 
@@ -32,7 +31,8 @@ TEST(UndefinedHook, DefinedProgramsDoNotMove) {
   P program;
   const at::Tensor x = at::tensor({1.0f, 3.0f, 2.0f});
   program.input("x", x);
-  const std::string maximum = program.call("aten.max.dim", {{"self", P::value("x")}, {"dim", P::number(int64_t{0})}})[1];
+  const std::string maximum =
+      program.call("aten.max.dim", {{"self", P::value("x")}, {"dim", P::number(int64_t{0})}})[1];
   program.output(program.call1("aten.add.Tensor", {{"self", P::value(maximum)}, {"other", P::number(int64_t{1})}}));
   EXPECT_FALSE(undefined_elements(program, {x}).any().item<bool>());
 }
@@ -69,8 +69,10 @@ TEST(UndefinedHook, PositionsStayValid) {
   P program;
   const at::Tensor x = at::arange(35).mul(3).remainder(7).to(at::kFloat).view({5, 7});
   program.input("x", x);
-  const auto top = program.call("aten.topk.default", {{"self", P::value("x")}, {"k", P::number(int64_t{3})}, {"dim", P::number(int64_t{0})}});
-  program.output(program.call1("aten.gather.default", {{"self", P::value("x")}, {"dim", P::number(int64_t{0})}, {"index", P::value(top[1])}}));
+  const auto top = program.call(
+      "aten.topk.default", {{"self", P::value("x")}, {"k", P::number(int64_t{3})}, {"dim", P::number(int64_t{0})}});
+  program.output(program.call1("aten.gather.default",
+                               {{"self", P::value("x")}, {"dim", P::number(int64_t{0})}, {"index", P::value(top[1])}}));
   EXPECT_FALSE(undefined_elements(program, {x}).any().item<bool>()) << "the values found there are the same";
 }
 
@@ -84,23 +86,28 @@ TEST(UndefinedHook, StableSortsAreDefined) {
 
 TEST(UndefinedHook, WinnersOfDuplicateIndices) {
   P program;
-  const at::Tensor self = at::zeros({4}), source = at::tensor({1.0f, 2.0f, 3.0f}), index = at::tensor({1, 1, 3}, at::kLong);
+  const at::Tensor self = at::zeros({4}), source = at::tensor({1.0f, 2.0f, 3.0f}),
+                   index = at::tensor({1, 1, 3}, at::kLong);
   program.input("self", self);
   program.input("source", source);
   program.input("index", index);
-  program.output(program.call1("aten.index_put.default", {{"self", P::value("self")}, {"indices", P::values({"index"})},
-                                                          {"values", P::value("source")}}));
+  program.output(
+      program.call1("aten.index_put.default",
+                    {{"self", P::value("self")}, {"indices", P::values({"index"})}, {"values", P::value("source")}}));
   EXPECT_TRUE(at::equal(undefined_elements(program, {self, source, index}), mask({0, 1, 0, 0})));
 }
 
 TEST(UndefinedHook, AccumulationIsDefined) {
   P program;
-  const at::Tensor self = at::zeros({4}), source = at::tensor({1.0f, 2.0f, 3.0f}), index = at::tensor({1, 1, 3}, at::kLong);
+  const at::Tensor self = at::zeros({4}), source = at::tensor({1.0f, 2.0f, 3.0f}),
+                   index = at::tensor({1, 1, 3}, at::kLong);
   program.input("self", self);
   program.input("source", source);
   program.input("index", index);
-  program.output(program.call1("aten.index_put.default", {{"self", P::value("self")}, {"indices", P::values({"index"})},
-                                                          {"values", P::value("source")}, {"accumulate", P::truth(true)}}));
+  program.output(program.call1("aten.index_put.default", {{"self", P::value("self")},
+                                                          {"indices", P::values({"index"})},
+                                                          {"values", P::value("source")},
+                                                          {"accumulate", P::truth(true)}}));
   EXPECT_FALSE(undefined_elements(program, {self, source, index}).any().item<bool>());
 }
 
@@ -118,7 +125,8 @@ TEST(UndefinedHook, ContentsOfEmptyTensors) {
 TEST(UndefinedHook, IntegerQuotientsByZeroAndOfTheLeastValue) {
   ProgramFacts facts;
   facts.dtypes["div"].results = {Dtype::kI32};
-  const at::Tensor a = at::tensor({7, std::numeric_limits<int>::min(), 5}, at::kInt), b = at::tensor({0, -1, 2}, at::kInt);
+  const at::Tensor a = at::tensor({7, std::numeric_limits<int>::min(), 5}, at::kInt),
+                   b = at::tensor({0, -1, 2}, at::kInt);
   at::Tensor moved = at::zeros({3}, at::kBool);
   for (uint64_t seed = 0; seed < 4; ++seed) {
     const auto hook = make_sampled_hook(facts, seed | kUndefinedSeed);

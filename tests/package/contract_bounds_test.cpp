@@ -178,6 +178,23 @@ TEST(ContractBounds, RelationsBoundOneDimensionByAnother) {
   EXPECT_EQ(least.at("x.size(0)"), least.at("x.size(1)"));
 }
 
+TEST(ContractBounds, SizesThatFollowAreNotNegative) {
+  const Contract contract = contract_of({{"x", 1}, {"y", 1}}, {"size: y.size(0) == x.size(0) - 3"});
+  const ContractBounds bounds = compute_bounds(contract, kElementsMax);
+  check_promises(contract, bounds);
+  ASSERT_EQ(bounds.symbols.size(), 1u);
+  EXPECT_EQ(bounds.symbols[0].min, 3);
+  for (const Assignment& values : bounds.boundary) EXPECT_GE(values.at("y.size(0)"), 0);
+}
+
+TEST(ContractBounds, EveryLandmarkOfARelatedDimensionIsReached) {
+  const Contract contract = contract_of({{"x", 1}, {"y", 1}}, {"x.size(0) <= y.size(0)", "x.size(0) >= 2"});
+  const ContractBounds bounds = compute_bounds(contract, kElementsMax);
+  check_promises(contract, bounds);
+  for (int64_t value : {2, 3, 64, 1025, 4097}) EXPECT_THAT(bounds.symbols[0].landmarks, Contains(value));
+  EXPECT_EQ(bounds.symbols[1].min, 2);
+}
+
 TEST(ContractBounds, ProductsStayWithinTheMemory) {
   const Contract contract = contract_of({{"x", 3}}, {});
   const ContractBounds bounds = compute_bounds(contract, 4096);

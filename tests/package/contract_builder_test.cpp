@@ -103,6 +103,15 @@ TEST(ContractBuilder, DimensionsThatShareAHiddenSymbolAreRelated) {
               ElementsAre("x.size(0) % 2 == 0", "x.size(1) == x.size(0)", "x.size(2) == 2*(x.size(0) // 2) + 1"));
 }
 
+TEST(ContractBuilder, RangesOfRelatedDimensionsAreStatedOnce) {
+  json p = schema::program({{"x", meta(7, {size("Add(" + symbol("s17") + ", Integer(1))")}, {size(1)})},
+                            {"y", meta(7, {size(symbol("s17"))}, {size(1)})}},
+                           {schema::node("torch.ops.aten.sin.default", {{"self", schema::tensor("x")}}, "sin")}, "sin");
+  p["range_constraints"] = {{"s17 + 1", range(3, 50)}, {"s17", range(2, 49)}};
+  p["guards_code"] = {"((-1) + L['x'].size()[0]) == L['y'].size()[0]"};
+  EXPECT_THAT(texts(build(p).contract), ElementsAre("x.size(0) == y.size(0) + 1", "y.size(0) <= 49", "y.size(0) >= 2"));
+}
+
 TEST(ContractBuilder, ProductOfSizesFixesADimension) {
   const Built built = build(
       one_input({size(symbol("s0")), size(symbol("s1")), size("Mul(" + symbol("s0") + ", " + symbol("s1") + ")")}));

@@ -163,6 +163,7 @@ TEST_F(StoreFolder, ALedgerComesBackAsItWas) {
   section.package = "m.pt2";
   section.next_case = {{"1", 77}, {"18446744073709551615", 3}};
   section.cases = 80;
+  section.pending = {"aotifuzz-case 1\n"};
   section.known["fault crash: crash SIGSEGV in subject"] = {"crash-00", true, 12};
   write_file_whole(folder_ + "/state.json", print_ledger(ledger));
   EXPECT_EQ(load_ledger(folder_ + "/state.json"), ledger);

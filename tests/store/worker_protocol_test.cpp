@@ -57,7 +57,9 @@ TEST(WorkerProtocol, EveryKindOfMessageComesBack) {
   EXPECT_EQ(parsed(print_message(message)).pid, 4711);
   message.kind = WorkerMessage::Kind::kDied;
   message.signal = 11;
+  message.case_id = 12;
   EXPECT_EQ(parsed(print_message(message)).signal, 11);
+  EXPECT_EQ(parsed(print_message(message)).case_id, 12u);
   message.kind = WorkerMessage::Kind::kFatal;
   message.what = "cannot load";
   message.to_do = "rebuild";

@@ -23,9 +23,11 @@ Scenario make_scenario() {
   const std::string third = program.call1("aten.div.Tensor", {{"self", P::value(clean)}, {"other", P::number(3.0)}});
   const std::string sums = program.call1("aten.sum.dim_IntList", {{"self", P::value(third)}, {"dim", P::numbers({1})}});
   const auto maxima = program.call("aten.max.dim", {{"self", P::value(third)}, {"dim", P::number(int64_t{1})}});
-  const std::string plus = program.call1("aten.add.Tensor", {{"self", P::value("x")}, {"other", P::number(int64_t{1})}});
+  const std::string plus =
+      program.call1("aten.add.Tensor", {{"self", P::value("x")}, {"other", P::number(int64_t{1})}});
   const std::string mask = program.call1("aten.gt.Scalar", {{"self", P::value("x")}, {"other", P::number(0.0)}});
-  const std::string counts = program.call1("aten.add.Tensor", {{"self", P::value("n")}, {"other", P::number(int64_t{1})}});
+  const std::string counts =
+      program.call1("aten.add.Tensor", {{"self", P::value("n")}, {"other", P::number(int64_t{1})}});
   const std::string narrow =
       program.call1("aten.to.dtype", {{"self", P::value(clean)}, {"dtype", P::dtype(Dtype::kBF16)}});
   const std::string chain = program.call1("aten.mul.Tensor", {{"self", P::value(narrow)}, {"other", P::number(1.7)}});
@@ -47,21 +49,24 @@ constexpr PlantedFault kFaults[] = {
      [](RunRecord& r) { element(r, 3, 8).mul_(1 + 24 * 0x1p-24); }},
     {"past the bound, reduction", "close", VerdictClass::kWrongResult,
      [](RunRecord& r) { element(r, 0, 2).mul_(1 + 4096 * 0x1p-24); }},
-    {"past the bound, bfloat16", "close", VerdictClass::kWrongResult, [](RunRecord& r) { element(r, 6, 4).mul_(1.25); }},
+    {"past the bound, bfloat16", "close", VerdictClass::kWrongResult,
+     [](RunRecord& r) { element(r, 6, 4).mul_(1.25); }},
     {"NaN for a number", "close", VerdictClass::kWrongResult,
      [](RunRecord& r) { element(r, 3, 8).fill_(std::numeric_limits<double>::quiet_NaN()); }},
     {"number for a NaN", "close", VerdictClass::kWrongResult, [](RunRecord& r) { element(r, 3, 34).fill_(1.0); }},
     {"infinity for a number", "close", VerdictClass::kWrongResult,
      [](RunRecord& r) { element(r, 0, 1).fill_(std::numeric_limits<double>::infinity()); }},
-    {"swapped outputs", "close", VerdictClass::kWrongResult, [](RunRecord& r) { std::swap(r.outputs[0], r.outputs[1]); }},
+    {"swapped outputs", "close", VerdictClass::kWrongResult,
+     [](RunRecord& r) { std::swap(r.outputs[0], r.outputs[1]); }},
     {"stale output", "close", VerdictClass::kWrongResult,
      [](RunRecord& r) { r.outputs[3] = r.outputs[3].roll({1}, {0}).clone(); }},
     {"zeroed tail row", "close", VerdictClass::kWrongResult, [](RunRecord& r) { r.outputs[3].select(0, 3).zero_(); }},
-    {"truth value flipped", "close", VerdictClass::kWrongResult,
-     [](RunRecord& r) { element(r, 4, 3).logical_not_(); }},
+    {"truth value flipped", "close", VerdictClass::kWrongResult, [](RunRecord& r) { element(r, 4, 3).logical_not_(); }},
     {"integer off by one", "close", VerdictClass::kWrongResult, [](RunRecord& r) { element(r, 5, 3).add_(1); }},
     {"right numel, wrong shape", "metadata", VerdictClass::kWrongMetadata,
-     [](RunRecord& r) { r.outputs[3] = r.outputs[3].view({7, 5}); }},
+     [](RunRecord& r) {
+       r.outputs[3] = r.outputs[3].view({7, 5});
+     }},
     {"wrong dtype", "metadata", VerdictClass::kWrongMetadata,
      [](RunRecord& r) { r.outputs[5] = r.outputs[5].to(at::kInt); }},
     {"an output too few", "metadata", VerdictClass::kWrongMetadata, [](RunRecord& r) { r.outputs.pop_back(); }},

@@ -21,7 +21,7 @@ struct PlantedFault {
   VerdictClass cls;
   /// Changes outputs or inputs afterwards; works on float64 records too, so that either side can be the odd one.
   void (*plant)(RunRecord& record);
-  bool one_sided = false;   ///< has no mirror image (rejection, a second run that differs...)
+  bool one_sided = false;  ///< has no mirror image (rejection, a second run that differs...)
 };
 std::span<const PlantedFault> planted_faults();
 

@@ -23,10 +23,15 @@ using Values = std::map<std::string, at::Tensor>;
 
 c10::IValue to_ivalue(const Argument& argument, const c10::Argument& schema, const Values& values) {
   switch (argument.kind) {
-    case Kind::kTensor: return values.at(argument.name);
-    case Kind::kInt: return schema.type()->kind() == c10::TypeKind::FloatType ? c10::IValue(double(argument.integer)) : c10::IValue(argument.integer);
-    case Kind::kFloat: return argument.real;
-    case Kind::kBool: return argument.boolean;
+    case Kind::kTensor:
+      return values.at(argument.name);
+    case Kind::kInt:
+      return schema.type()->kind() == c10::TypeKind::FloatType ? c10::IValue(double(argument.integer))
+                                                               : c10::IValue(argument.integer);
+    case Kind::kFloat:
+      return argument.real;
+    case Kind::kBool:
+      return argument.boolean;
     case Kind::kScalarType:
       return static_cast<int64_t>(scalar_type_of(static_cast<Dtype>(argument.integer)));
     case Kind::kList: {
@@ -45,7 +50,8 @@ c10::IValue to_ivalue(const Argument& argument, const c10::Argument& schema, con
       for (const Argument& item : argument.items) numbers.push_back(item.integer);
       return numbers;
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -63,7 +69,8 @@ std::vector<at::Tensor> run_node(const Node& node, const Values& values, NodeHoo
       stack.push_back(to_ivalue(given->value, argument, values));
       // Python's argument parser makes 0-d "wrapped number" tensors of numbers.
       if (argument.type()->kind() == c10::TypeKind::TensorType && !stack.back().isTensor() && stack.back().isScalar()) {
-        at::Tensor number = at::scalar_tensor(stack.back().toScalar(), stack.back().isDouble() ? at::kDouble : at::kLong);
+        at::Tensor number =
+            at::scalar_tensor(stack.back().toScalar(), stack.back().isDouble() ? at::kDouble : at::kLong);
         number.unsafeGetTensorImpl()->set_wrapped_number(true);
         stack.back() = number;
       }

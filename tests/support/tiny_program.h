@@ -15,8 +15,8 @@
 
 namespace aotifuzz::testing {
 
-/// An ExportedProgram made by calling ops, and just enough of an interpreter to run it with node hooks: what oracle tests
-/// need of a reference, without an archive.
+/// An ExportedProgram made by calling ops, and just enough of an interpreter to run it with node hooks: what oracle
+/// tests need of a reference, without an archive.
 class TinyProgram {
  public:
   using Arguments = std::vector<std::pair<std::string, Argument>>;  ///< by schema argument name
