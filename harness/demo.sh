@@ -16,6 +16,7 @@ say "packing the example models (a minute the first time)"
 pack --all corpus/models/example.py -o build/models
 
 say "fuzzing build/models/example.argmax_transposed.pt2 for $time_to_fuzz"
+rm -rf demo-out  # a second run with the same folder would rightly report nothing that it knows
 status=0
 build/aotifuzz fuzz build/models/example.argmax_transposed.pt2 --for "$time_to_fuzz" --out demo-out || status=$?
 case $status in

@@ -97,6 +97,8 @@ Comparison compare_outputs(const CaseContext& context, const RunRecord& referenc
     }
     if (answer.kind == Kind::kNeedsRuns) all.needs_runs = true;
     if (answer.kind == Kind::kUnjudged) all.doubts.push_back(answer.reason);
+    if (answer.kind == Kind::kAgrees && answer.exempt > 0)
+      all.doubts.push_back("elements that depend on undefined results: " + facts.op);
     if (answer.kind == Kind::kDiffers) {
       all.different = i;
       all.answer = std::move(answer);

@@ -35,6 +35,9 @@ struct NodeDtypes {
 struct ProgramFacts {
   std::vector<OutputFacts> outputs;
   std::vector<std::string> watched;     ///< graph values that the reference run must record
+  /// Without a program: a kernel or extern call of the package whose name tells of random numbers or of memory never
+  /// written; two runs may then rightly differ. "" = none seen.
+  std::string random_kernel;
   bool has_uninitialized = false;       ///< some aten.empty*: elements may be undefined
   std::vector<std::string> mutated_inputs;  ///< names of user inputs that the program writes
   std::vector<std::string> ops;         ///< distinct targets, sorted

@@ -31,14 +31,17 @@ void compare_floating(const T* expected, const T* actual, int64_t count, double 
   }
 }
 
-double rms(const HostValues& values) {
-  double sum = 0;
-  int64_t count = 0;
-  for (int64_t i = 0; i < values.size(); ++i) {
-    const double x = values.real(i);
-    if (std::isfinite(x)) sum += x * x, ++count;
-  }
-  return count ? std::sqrt(sum / static_cast<double>(count)) : 0;
+/// Typical magnitude of a tensor: the median, not the mean square, which one huge element (a mask's least value, an
+/// overflow) would raise until every other element passes.
+double typical(const HostValues& values) {
+  std::vector<double> magnitudes;
+  magnitudes.reserve(static_cast<size_t>(values.size()));
+  for (int64_t i = 0; i < values.size(); ++i)
+    if (const double x = std::abs(values.real(i)); std::isfinite(x)) magnitudes.push_back(x);
+  if (magnitudes.empty()) return 0;
+  const auto middle = magnitudes.begin() + static_cast<std::ptrdiff_t>(magnitudes.size() / 2);
+  std::nth_element(magnitudes.begin(), middle, magnitudes.end());
+  return *middle;
 }
 
 /// One lone number says something unless it is what an op that did nothing would give.
@@ -87,7 +90,7 @@ QuickResult quick_compare(const HostValues& expected, const HostValues& actual, 
       }
   }
   if (!out.suspects.empty() && !facts.elementwise_only && !exact) {
-    const double absolute = relative * rms(expected);
+    const double absolute = relative * typical(expected);
     std::vector<int64_t> left;
     for (int64_t i : out.suspects) {
       const double e = expected.real(i), a = actual.real(i);

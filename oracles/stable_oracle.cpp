@@ -102,6 +102,8 @@ Judgement StableOracle::judge(const CaseContext& context, const RunRecords& runs
       Difference difference;
       const auto nothing = [](int64_t) { return false; };
       if (!find_difference(subject->outputs[i], again.outputs[i], nothing, difference)) continue;
+      if (!context.has_reference && !context.facts.random_kernel.empty())
+        return only(mistrusted_verdict(name(), "no reference, and random: " + context.facts.random_kernel));
       if (context.has_reference && referee.stage < 2) {
         Judgement judgement;  // are these elements defined at all?
         judgement.more_runs = referee_requests(referee.stage + 1);

@@ -20,6 +20,9 @@ ctest --test-dir "$repo/build" --output-on-failure --no-tests=error -j2 || faile
 say "tests of pack"
 PYTHONPATH=$repo/harness/pack "$repo/.venv/bin/python" -m unittest discover -s "$repo/tests/pack" -p '*_test.py' || failed+=("tests/pack")
 
+say "the demo, as README has it"
+bash "$repo/harness/demo.sh" 20s || failed+=("harness/demo.sh")
+
 minutes=$(((SECONDS - began) / 60)) seconds=$(((SECONDS - began) % 60))
 if [ ${#failed[@]} -gt 0 ]; then
   say "FAILED: ${failed[*]} ($minutes min $seconds s)"

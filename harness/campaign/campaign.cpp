@@ -28,6 +28,7 @@ constexpr std::chrono::seconds kSaveEvery{5};
 // A campaign of 2,000 cases on a large model must not spend its hour on shrinking thirty gaps first.
 constexpr double kGapShare = 0.25;
 constexpr std::chrono::milliseconds kGapReduceTimeMin{1'000};
+constexpr std::chrono::seconds kFinishMin{10};
 
 double microseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
@@ -82,7 +83,8 @@ CampaignResult Campaign::run(const std::atomic<bool>& stop) {
     if (Clock::now() - last_save_ >= kSaveEvery) save();
     progress("fuzzing");
   }
-  while (!pending_.empty()) investigate_next_gap();
+  while (!pending_.empty() && may_finish_gaps()) investigate_next_gap();
+  result_.gaps_waiting = pending_.size() + unfinished_.size();
   for (auto& [key, finding] : std::exchange(waiting_, {})) {
     result_.set_aside.erase(key);
     report(std::move(finding), key, 0);
@@ -138,8 +140,13 @@ void Campaign::run_case(const Case& c) {
 }
 
 void Campaign::run_pending_of_earlier_run() {
-  for (const std::string& text : std::exchange(result_.ledger.pending, {}))
+  // Each stays in the ledger until it has run, so that a kill in between loses none.
+  unfinished_ = std::exchange(result_.ledger.pending, {});
+  while (!unfinished_.empty()) {
+    const std::string text = unfinished_.front();
     if (const auto c = parse_case(text)) run_case(*c);
+    unfinished_.erase(unfinished_.begin());
+  }
 }
 
 bool Campaign::gaps_may_have_time() const { return gap_us_ <= kGapShare * microseconds_since(begin_); }
@@ -225,6 +232,13 @@ Finding Campaign::reduced(const Suspicion& suspicion, const std::string& key, Fi
   return finding;
 }
 
+/// Gaps that waited are finished after the time is up, for as long again as a user would call on time. The rest stays in
+/// the ledger.
+bool Campaign::may_finish_gaps() const {
+  if (stopped()) return false;
+  return !options_.time || Clock::now() - begin_ < *options_.time + std::max<Clock::duration>(*options_.time / 4, kFinishMin);
+}
+
 bool Campaign::out_of_time() const { return options_.time && Clock::now() - begin_ >= *options_.time; }
 
 std::chrono::milliseconds Campaign::reduce_time(const Verdict& verdict) const {
@@ -252,7 +266,7 @@ void Campaign::report(Finding finding, const std::string& key, uint64_t duplicat
 
 void Campaign::save() {
   result_.ledger.next_case[std::to_string(options_.seed)] = next_case_;
-  result_.ledger.pending.clear();
+  result_.ledger.pending = unfinished_;
   for (const auto& [key, suspicion] : pending_) result_.ledger.pending.push_back(print_case(suspicion.input));
   ledger_.packages[subject_.context.package_hash] = result_.ledger;
   write_file_whole(options_.out + "/state.json", print_ledger(ledger_));

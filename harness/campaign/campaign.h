@@ -67,6 +67,7 @@ struct CampaignResult {
   uint64_t first_case = 0;               ///< index that this run began with
   uint64_t seed = 1;
   bool interrupted = false;
+  size_t gaps_waiting = 0;               ///< not looked into yet: the next run with the same folder does
 
   int known_faults() const;
   int known_gaps() const;
@@ -102,6 +103,7 @@ class Campaign {
   Finding investigate(const Suspicion& suspicion, const std::string& key);
   Finding reduced(const Suspicion& suspicion, const std::string& key, Finding finding, bool each_time, int replays);
   bool out_of_time() const;
+  bool may_finish_gaps() const;
   std::chrono::milliseconds reduce_time(const Verdict& verdict) const;
   void report(Finding finding, const std::string& key, uint64_t duplicates);
   void save();
@@ -118,6 +120,7 @@ class Campaign {
   const std::atomic<bool>* stop_ = nullptr;
   std::deque<Case> in_this_process_;          ///< cases that the executor's process ran before the current one
   std::map<std::string, Suspicion> pending_;  ///< gaps that wait for their share of the time, by key
+  std::vector<std::string> unfinished_;  ///< pending cases of an earlier run that have not run yet
   double gap_us_ = 0;                         ///< spent on gaps
   std::map<std::string, Finding> waiting_;    ///< shown only after other cases; reported when nothing better comes
   Ledger ledger_;

@@ -7,9 +7,22 @@
 namespace aotifuzz {
 namespace {
 
+/// Did some oracle decide? Agreement that proves little is still agreement; what no oracle could decide is not.
 bool any_judged(const std::vector<Verdict>& verdicts) {
-  return std::any_of(verdicts.begin(), verdicts.end(),
-                     [](const Verdict& verdict) { return verdict.status != VerdictStatus::kSkip; });
+  return std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
+    return verdict.status == VerdictStatus::kPass || verdict.status == VerdictStatus::kFail ||
+           (verdict.status == VerdictStatus::kMistrusted && verdict.reason.find("proves little") != std::string::npos);
+  });
+}
+
+/// May a case that failed with `cls` be called fixed? Wrong numbers only when the numbers were compared and agreed: that
+/// another oracle was content says nothing about them.
+bool settles(const std::vector<Verdict>& verdicts, std::optional<VerdictClass> cls) {
+  if (cls != VerdictClass::kWrongResult) return any_judged(verdicts);
+  std::vector<Verdict> numbers;
+  for (const Verdict& verdict : verdicts)
+    if (verdict.oracle == "close") numbers.push_back(verdict);
+  return any_judged(numbers);
 }
 
 std::string joined(const std::vector<std::string>& parts) {
@@ -56,7 +69,7 @@ ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const 
     for (const Case& before : entry.before) executor.run(before);
     std::vector<Verdict> verdicts = judge_result(context, entry.input, executor.run(entry.input));
     ++result.tries;
-    judged = judged || any_judged(verdicts);
+    judged = judged || settles(verdicts, entry.expectation ? entry.expectation->cls : std::nullopt);
     bool expected = false, failed = false, fault = false;
     for (const Verdict& verdict : verdicts) {
       if (verdict.status != VerdictStatus::kFail) continue;

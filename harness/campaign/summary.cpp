@@ -1,5 +1,7 @@
 #include "campaign/summary.h"
 
+#include <map>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -99,7 +101,11 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
     for (const std::string& line : context.not_judged) out += "  " + line + "\n";
   }
   list(&out, "skipped, by oracle and reason", statistics.skips);
-  list(&out, "agreed, but proves little", statistics.mistrusted);
+  std::map<std::string, uint64_t> weak, doubtful;
+  for (const auto& [reason, times] : statistics.mistrusted)
+    (reason.find("proves little") != reason.npos ? weak : doubtful).emplace(reason, times);
+  list(&out, "agreed, but proves little", weak);
+  list(&out, "not decided, by oracle and reason", doubtful);
   if (!result.set_aside.empty()) {
     out += "seen, but never again in fresh processes\n";
     for (const auto& [key, times] : result.set_aside) out += fmt::format("  {:>8}  {}\n", times, key);
@@ -113,6 +119,9 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
   out +=
       fmt::format("gaps: {}{}\n", gaps, known_gaps ? fmt::format(" new, {} known from earlier runs", known_gaps) : "");
   section(&out, result, false);
+  if (result.gaps_waiting > 0)
+    out += fmt::format("{} more gaps wait to be confirmed and reduced: the next run with --out {} begins with them\n",
+                       result.gaps_waiting, context.out);
   if (known_faults + known_gaps > 0) out += fmt::format("what is known lies in {}/findings\n", context.out);
   if (statistics.mostly_unjudged())
     out += fmt::format(

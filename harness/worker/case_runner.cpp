@@ -123,7 +123,12 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text) {
     // memory.
     const std::string text = text_of(error);
     const bool memory = dynamic_cast<const std::bad_alloc*>(&error) || is_out_of_memory(text);
-    report.verdicts.clear();
+    // What was decided before stays decided.
+    Verdict left_out;
+    left_out.oracle = current.inputs ? "judge" : "materialise";
+    left_out.status = VerdictStatus::kSkip;
+    left_out.reason = memory ? "out of memory" : clean_error(text);
+    report.verdicts.push_back(std::move(left_out));
     stopped(current.inputs ? "judge" : "materialise", memory ? OutcomeKind::kOutOfMemory : OutcomeKind::kRejected,
             current.inputs ? Stage::kJudge : Stage::kMaterialise, clean_error(text));
   }
@@ -155,7 +160,17 @@ void CaseRunner::judge(Current& current, CaseReport& report) {
     for (int round = 0;; ++round) {
       set_stage(Stage::kJudge);
       if (parts_.recorder) parts_.recorder->set_step(oracle->name());
-      Judgement judgement = oracle->judge(context, current.records);
+      Judgement judgement;
+      try {
+        judgement = oracle->judge(context, current.records);
+      } catch (const std::exception& error) {
+        // Short of memory, mostly. The other oracles still decide.
+        Verdict failed;
+        failed.oracle = oracle->name();
+        failed.status = VerdictStatus::kSkip;
+        failed.reason = "the comparison failed: " + clean_error(text_of(error));
+        judgement.verdicts = {std::move(failed)};
+      }
       if (judgement.more_runs.empty() || round == kRoundsMax) {
         if (!judgement.more_runs.empty()) {
           Verdict endless;

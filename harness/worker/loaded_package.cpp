@@ -21,6 +21,14 @@ void load_op_library(const std::string& path) {
                      "build it against the torch that the worker uses, and give an absolute path or one with a slash");
 }
 
+/// Generated kernels are named after the ops that they fuse, extern calls after their shim.
+std::string random_kernel(const CompiledModel& compiled) {
+  for (const KernelInfo& kernel : compiled.kernels)
+    for (const char* word : {"rand", "bernoulli", "dropout", "multinomial", "normal_functional", "empty", "uniform"})
+      if (kernel.name.find(word) != kernel.name.npos) return kernel.name;
+  return "";
+}
+
 }  // namespace
 
 LoadedPackage::LoadedPackage(const WorkerArguments& arguments) {
@@ -31,6 +39,7 @@ LoadedPackage::LoadedPackage(const WorkerArguments& arguments) {
   c10::InferenceMode no_autograd;
   load_reference();
   load_package(arguments);
+  if (!reference_) facts_.random_kernel = random_kernel(*info_.compiled);
   oracles_ = make_oracles();
 }
 

@@ -76,12 +76,14 @@ PackageExecutor::Results PackageExecutor::run(std::span<const c10::IValue> input
   Results results;
   const auto failed = [&](std::string_view text) {
     std::string message = clean_error(text);
+    std::string written;
     if (errors) {
-      const std::string written = errors->take();
+      written = errors->take();
       if (text.find(kNoCause) != std::string_view::npos)
         if (std::string cause = cause_on_stderr(written); !cause.empty()) message = std::move(cause);
     }
-    results.outcome.kind = is_out_of_memory(message) ? OutcomeKind::kOutOfMemory : OutcomeKind::kRejected;
+    // The shims print what an allocation inside them threw, and pass on only that something failed.
+    results.outcome.kind = is_out_of_memory(message) || is_out_of_memory(written) ? OutcomeKind::kOutOfMemory : OutcomeKind::kRejected;
     results.outcome.message = std::move(message);
   };
   Instance& instance = input_checks ? *checking_ : *plain_;

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <new>
 
 #include "core/flight_recorder.h"
@@ -169,10 +170,21 @@ TEST_F(ForkServerTest, WithoutTheGuardTheSameOverReadIsLuck) {
   EXPECT_EQ(message.kind, WorkerMessage::Kind::kReport);
 }
 
+/// One letter, as in /proc/PID/stat: 'R', 'S', 'T'...; 'X' when there is no such process.
+char process_state(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(in, text);
+  const size_t name_end = text.rfind(')');
+  return name_end == text.npos || name_end + 2 >= text.size() ? 'X' : text[name_end + 2];
+}
+
 TEST_F(ForkServerTest, AKilledChildIsReplacedAndRequestsBehindItAreNotLost) {
   Worker worker(package("example.embedding_mlp"));
   worker.start();
   kill(worker.child, SIGSTOP);
+  // The signal is under way when kill() returns: a process that still runs would take the first bytes with it.
+  while (process_state(worker.child) != 'T') usleep(1000);
   worker.send(kGood);
   kill(worker.child, SIGKILL);
   const WorkerMessage died = worker.next();
