@@ -54,7 +54,29 @@ bool takes_flat_arguments(const std::string& in_spec) {
 }
 
 PackageSession::PackageSession(SessionRequest request)
-    : request_(std::move(request)), info_(read_package(request_.package)), worker_(worker_options(request_)) {}
+    : request_(std::move(request)), info_(read_package(request_.package)), worker_(worker_options(request_)) {
+  for (const std::string& library : request_.ops)
+    if (!std::filesystem::is_regular_file(library))
+      throw UsageError("the op library is not a file", "--ops " + library, "give the path of a shared library");
+}
+
+void PackageSession::require_fitting(const Case& c, const std::string& where) const {
+  std::vector<std::string> given, taken;
+  for (const CaseInput& input : c.inputs) given.push_back(input.name);
+  for (const InputSpec& input : info_.contract.inputs) taken.push_back(input.name);
+  const auto text = [](const std::vector<std::string>& names) {
+    std::string out;
+    for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+    return out.empty() ? std::string("none") : out;
+  };
+  std::vector<std::string> sorted_given = given, sorted_taken = taken;
+  std::sort(sorted_given.begin(), sorted_given.end());
+  std::sort(sorted_taken.begin(), sorted_taken.end());
+  if (given.size() == taken.size() && (given == taken || sorted_given != sorted_taken)) return;
+  throw HarnessError("the case is not one for this package: it has the inputs " + text(given) + ", the package takes " +
+                         text(taken),
+                     where, "give the inputs in the package's order, or the package that the case is for");
+}
 
 std::map<std::string, std::string> PackageSession::environment() {
   std::map<std::string, std::string> out;

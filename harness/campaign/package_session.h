@@ -31,6 +31,10 @@ class PackageSession {
   WorkerProcess& worker() { return worker_; }
   const WorkerHello& hello() { return worker_.start(); }
 
+  /// Throws HarnessError when `c` (read from `where`) is a case for another package: another number of inputs, or the
+  /// program's own names in another order. Other names are no obstacle: positions decide, and builds rename inputs.
+  void require_fitting(const Case& c, const std::string& where) const;
+
   /// torch, CPU, cores, system: what a finding depends on besides the package.
   std::map<std::string, std::string> environment();
   /// What a finding's files need, its inputs excepted.

@@ -185,6 +185,33 @@ void name_inputs(const Contract& contract, CompiledModel& compiled, std::vector<
   }
 }
 
+/// The reference must be the program that was compiled: judged by another one, a right package looks broken. Count of tensor
+/// inputs, their dtypes and static sizes are what the compiled checks state.
+void require_same_program(const Contract& contract, const CompiledModel& compiled, const PackageInfo& info) {
+  const auto refuse = [&](const std::string& why) {
+    throw HarnessError("the reference is not the program that the package was compiled from: " + why, info.program_path,
+                       "give the ExportedProgram that " + info.path + " was compiled from");
+  };
+  std::vector<const InputSpec*> tensors;
+  for (const InputSpec& input : contract.inputs)
+    if (input.kind == CaseInput::Kind::kTensor) tensors.push_back(&input);
+  if (tensors.size() != compiled.input_names.size()) {
+    if (tensors.size() == contract.inputs.size() && !compiled.input_names.empty())
+      refuse(std::to_string(tensors.size()) + " inputs, compiled for " + std::to_string(compiled.input_names.size()));
+    return;  // scalars among the inputs: positions do not tell
+  }
+  for (const InputCheck& check : compiled.checks) {
+    if (check.input < 0 || static_cast<size_t>(check.input) >= tensors.size()) continue;
+    const InputSpec& input = *tensors[static_cast<size_t>(check.input)];
+    if (check.kind == InputCheck::Kind::kDtype && static_cast<int64_t>(input.dtype) != check.value)
+      refuse(input.name + " is " + std::string(dtype_name(input.dtype)) + ", the compiled checks say " + check.text);
+    if (check.kind != InputCheck::Kind::kStaticSize) continue;
+    const size_t dim = static_cast<size_t>(check.dim);
+    if (dim >= input.sizes.size() || (input.sizes[dim].is_constant() && input.sizes[dim].value() != check.value))
+      refuse(input.name + " has other sizes, the compiled checks say " + check.text);
+  }
+}
+
 }  // namespace
 
 PackageInfo read_package(const PackageRequest& request) {
@@ -231,6 +258,7 @@ PackageInfo read_package(const PackageRequest& request) {
 
   if (info.program) {
     info.contract = build_contract(*info.program, info.missing);
+    if (info.compiled) require_same_program(info.contract, *info.compiled, info);
     if (info.compiled) name_inputs(info.contract, *info.compiled, info.missing);
   } else {
     info.missing.push_back(

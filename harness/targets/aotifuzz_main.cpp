@@ -2,12 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <system_error>
 
 #include "core/error.h"
 #include "targets/fuzz_command.h"
 #include "targets/inspect_command.h"
 #include "targets/minimize_command.h"
 #include "targets/replay_command.h"
+#include "targets/say.h"
 
 int main(int argc, char** argv) {
   using namespace aotifuzz;
@@ -30,25 +32,33 @@ int main(int argc, char** argv) {
   inspect.declare(inspect_app);
   try {
     app.parse(argc, argv);
-    if (fuzz_app.parsed()) return fuzz.run();
-    if (replay_app.parsed()) return replay.run();
-    if (minimize_app.parsed()) return minimize.run();
-    return inspect.run();
+    const int code = fuzz_app.parsed()       ? fuzz.run()
+                     : replay_app.parsed()   ? replay.run()
+                     : minimize_app.parsed() ? minimize.run()
+                                             : inspect.run();
+    // What went to a full disk is lost: an exit code of success would be a lie.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      throw HarnessError("the output could not be written", "standard output", "free disk space, or send it elsewhere");
+    return code;
   } catch (const CLI::Success& asked) {
     return app.exit(asked);  // --help, --version
   } catch (const CLI::ParseError& error) {
     std::string command = "aotifuzz";
     for (const CLI::App* sub : app.get_subcommands()) command += " " + sub->get_name();
-    fmt::print(stderr, "aotifuzz: {}\n  where: the command line\n  to do: see {} --help\n", error.what(), command);
+    say("aotifuzz: {}\n  where: the command line\n  to do: see {} --help\n", error.what(), command);
     return kExitUsage;
   } catch (const UsageError& error) {
-    fmt::print(stderr, "aotifuzz: {}\n", error.what());
+    say("aotifuzz: {}\n", error.what());
     return kExitUsage;
   } catch (const HarnessError& error) {
-    fmt::print(stderr, "aotifuzz: {}\n", error.what());
+    say("aotifuzz: {}\n", error.what());
+    return kExitWorld;
+  } catch (const std::system_error& error) {
+    say("aotifuzz: {}\n  where: {}\n  to do: check that the disk has space and that the output is open\n", error.what(),
+        argc > 1 ? argv[1] : "start");
     return kExitWorld;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "aotifuzz: internal error: {}\n  where: {}\n  to do: report it with the command that led here\n",
+    say("aotifuzz: internal error: {}\n  where: {}\n  to do: report it with the command that led here\n",
                error.what(), argc > 1 ? argv[1] : "start");
     return kExitInternal;
   }

@@ -15,6 +15,7 @@
 #include "generators/seed_cases.h"
 #include "package/contract_bounds.h"
 #include "targets/command_options.h"
+#include "targets/say.h"
 
 namespace aotifuzz {
 namespace {
@@ -60,8 +61,10 @@ class GeneratedCases final : public CaseSource {
 void FuzzCommand::declare(CLI::App& app) {
   app.add_option("PACKAGE", package_, "The .pt2 to fuzz")->required();
   app.add_option("--for", time_, "How long: 20s, 10m, 8h (default: until Ctrl-C, unless --cases is given)");
-  app.add_option("--cases", cases_, "How many cases");
-  app.add_option("--seed", seed_, "Same seed and package: same cases, byte for byte")->capture_default_str();
+  app.add_option("--cases", cases_, "How many cases")->check(CLI::Range(1.0, 1e15));
+  app.add_option("--seed", seed_, "Same seed and package: same cases, byte for byte")
+      ->check(CLI::Range(0.0, 9e18))
+      ->capture_default_str();
   app.add_option("--out", out_,
                  "Folder for findings and state; a later run with it goes on (default: aotifuzz-out/<package>)");
   app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
@@ -69,7 +72,9 @@ void FuzzCommand::declare(CLI::App& app) {
   app.add_option("--model", model_, "Model of the archive, where it holds several");
   app.add_option("--generator", generator_, "Which generator draws the cases")->capture_default_str();
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
-  app.add_option("--memory-mib", memory_mib_, "Memory limit of the worker in MiB; 0 = none")->capture_default_str();
+  app.add_option("--memory-mib", memory_mib_, "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
   app.add_option("--reduce-runs", reduce_runs_, "Most runs for shrinking one finding; 0 = do not shrink")
       ->capture_default_str();
   app.add_option("--fail-on", fail_on_, "faults, or gaps to exit 1 on gaps too (default: faults)");
@@ -112,7 +117,7 @@ int FuzzCommand::run() {
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
 
-  fmt::print(stderr, "{}: torch {}, seed {}, findings go to {}\n", package_, hello.torch_version, seed_, options.out);
+  say("{}: torch {}, seed {}, findings go to {}\n", package_, hello.torch_version, seed_, options.out);
   Console console;
   Campaign campaign(std::move(subject), options, session.worker(), source, console);
   const CampaignResult result = campaign.run(stop_requested);

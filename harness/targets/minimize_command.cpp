@@ -11,6 +11,7 @@
 #include "store/case_text.h"
 #include "store/corpus_folder.h"
 #include "targets/command_options.h"
+#include "targets/say.h"
 
 namespace aotifuzz {
 namespace {
@@ -39,7 +40,9 @@ void MinimizeCommand::declare(CLI::App& app) {
                  "Folder of packed models, for cases that name a recipe (default: AOTIFUZZ_MODELS)");
   app.add_option("--reduce-runs", reduce_runs_, "Most runs of candidates")->capture_default_str();
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
-  app.add_option("--memory-mib", memory_mib_, "Memory limit of the worker in MiB; 0 = none")->capture_default_str();
+  app.add_option("--memory-mib", memory_mib_, "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
   app.add_flag("--in-place", in_place_, "Write the smaller case back to its file instead of printing it");
 }
 
@@ -64,6 +67,7 @@ int MinimizeCommand::run() {
     if (ops_.empty()) request.ops = entry.expectation->ops;
   }
   PackageSession session(std::move(request));
+  session.require_fitting(entry.input, entry.path);
   const TriageContext triage = session.triage();
 
   constexpr int kTries = 5;
@@ -83,13 +87,12 @@ int MinimizeCommand::run() {
     reproduced += seen;
   }
   if (!verdict) {
-    fmt::print(stderr, "{}: does not fail{} in {} runs: nothing to minimize\n", entry.name,
+    say("{}: does not fail{} in {} runs: nothing to minimize\n", entry.name,
                entry.expectation ? " as expected" : "", kTries);
     return kExitWorld;
   }
   if (!entry.before.empty()) {
-    fmt::print(stderr,
-               "{}: fails only after another case in the same process, so its own fields say little: left as it is\n",
+    say("{}: fails only after another case in the same process, so its own fields say little: left as it is\n",
                entry.name);
     return kExitNoFaults;
   }
@@ -99,7 +102,7 @@ int MinimizeCommand::run() {
   options.attempts = reproduced < kTries ? 3 : 1;
   const auto reduced = reduce_confirmed(triage, session.worker(), entry.input, *verdict, options, kTries);
   if (!reduced) {
-    fmt::print(stderr, "{}: fails {} of {} times, but nothing smaller holds in a fresh process: left as it is\n",
+    say("{}: fails {} of {} times, but nothing smaller holds in a fresh process: left as it is\n",
                entry.name, reproduced, kTries);
     return kExitNoFaults;
   }
@@ -108,9 +111,9 @@ int MinimizeCommand::run() {
   const char* what = reduction.one_minimal
                          ? (smaller ? "smaller, now 1-minimal" : "1-minimal")
                          : (smaller ? "smaller, stopped at the limit" : "no smaller within the limit");
-  fmt::print(stderr, "{}: {}, {} runs\n  {}\n  comes {} of {} times in fresh processes\n", entry.name, what,
+  say("{}: {}, {} runs\n  {}\n  comes {} of {} times in fresh processes\n", entry.name, what,
              reduced->runs, finding_key(*verdict), reduced->confirmation.reproduced, reduced->confirmation.tries);
-  for (const std::string& line : reduction.certificate) fmt::print(stderr, "  {}\n", line);
+  for (const std::string& line : reduction.certificate) say("  {}\n", line);
   const std::string text = with_comments_of(read_file(entry.path), reduction.minimal);
   if (!in_place_)
     fmt::print("{}", text);

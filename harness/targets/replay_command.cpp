@@ -62,7 +62,9 @@ void ReplayCommand::declare(CLI::App& app) {
                  "Folder of packed models, RECIPE.pt2 each, for cases that name a recipe (default: AOTIFUZZ_MODELS)");
   app.add_option("--times", times_, "Runs of each case, each in a fresh process")->capture_default_str();
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
-  app.add_option("--memory-mib", memory_mib_, "Memory limit of the worker in MiB; 0 = none")->capture_default_str();
+  app.add_option("--memory-mib", memory_mib_, "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
   app.add_option("--fail-on", fail_on_, "faults, or gaps to fail on gaps too (default: faults)");
   app.add_flag("--expect-failing", expect_failing_,
                "For a corpus of known failures: exit 1 when one is fixed or changed");
@@ -94,6 +96,7 @@ int ReplayCommand::run() {
       if (ops_.empty()) request.ops = entry.expectation->ops;
     }
     PackageSession& session = sessions.open(std::move(request));
+    session.require_fitting(entry.input, entry.path);
     const ReplayResult result = replay(session.triage(), session.worker(), entry, times_);
     ++by_status[replay_status_name(result.status)];
     const bool counts = result.fault || fail_on_gaps;

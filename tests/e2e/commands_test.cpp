@@ -57,6 +57,10 @@ TEST(Commands, WrongUseEndsWithTwoAndThreeParts) {
                                                       {"fuzz", "x.pt2", "--odd"},
                                                       {"fuzz", "x.pt2", "--for", "soon"},
                                                       {"fuzz", "x.pt2", "--fail-on", "all"},
+                                                      {"fuzz", "x.pt2", "--cases", "-1"},
+                                                      {"fuzz", "x.pt2", "--cases", "0"},
+                                                      {"fuzz", "x.pt2", "--seed", "99999999999999999999"},
+                                                      {"fuzz", "x.pt2", "--memory-mib", "-5"},
                                                       {"replay", "x", "--times", "0"},
                                                       {"frobnicate"}};
   for (const auto& use : uses) {
@@ -78,6 +82,42 @@ TEST(Commands, AWrongWorldEndsWithThree) {
     const Ended ended = aotifuzz(use);
     EXPECT_EQ(ended.exit_code, 3) << ::testing::PrintToString(use);
     EXPECT_THAT(ended.err, HasSubstr("to do:"));
+  }
+}
+
+TEST(Commands, AFullErrorStreamChangesNoExitCode) {
+  const Ended ended = run_program({"/bin/sh", "-c", std::string(AOTIFUZZ_PROGRAM) + " inspect none.pt2 2>/dev/full"});
+  EXPECT_EQ(ended.exit_code, 3);
+}
+
+TEST(Commands, AReportThatCannotBeWrittenIsNoSuccess) {
+  const Ended ended = run_program({"/bin/sh", "-c", std::string(AOTIFUZZ_PROGRAM) + " --help >/dev/null"});
+  EXPECT_EQ(ended.exit_code, 0);
+  PACKED(package, "example.embedding_mlp");
+  const Ended full = run_program({"/bin/sh", "-c", std::string(AOTIFUZZ_PROGRAM) + " inspect '" + package + "' >/dev/full"});
+  EXPECT_EQ(full.exit_code, 3);
+  EXPECT_THAT(full.err, HasSubstr("to do:"));
+}
+
+TEST(Commands, TheProgramOfAnotherModelIsNoReference) {
+  PACKED(package, "example.embedding_mlp.stock");
+  PACKED(other, "example.argmax_transposed.ep");
+  PACKED(own, "example.embedding_mlp.ep");
+  const Ended wrong = aotifuzz({"inspect", package, "--reference", other});
+  EXPECT_EQ(wrong.exit_code, 3);
+  EXPECT_THAT(wrong.err, HasSubstr("not the program"));
+  EXPECT_EQ(aotifuzz({"inspect", package, "--reference", own}).exit_code, 0);
+}
+
+TEST(Commands, ACaseForAnotherPackageIsRefused) {
+  PACKED(package, "example.integer_division");
+  const ScratchFolder scratch;
+  std::ofstream(scratch / "swapped.txt") << "aotifuzz-case 1\ninput width i32[1] const(1)\ninput value i32[1] const(0)\n";
+  std::ofstream(scratch / "few.txt") << "aotifuzz-case 1\ninput value i32[1] const(0)\n";
+  for (const char* name : {"swapped.txt", "few.txt"}) {
+    const Ended ended = aotifuzz({"replay", scratch / name, "--package", package});
+    EXPECT_EQ(ended.exit_code, 3) << name;
+    EXPECT_THAT(ended.err, HasSubstr("value, width")) << name;
   }
 }
 
