@@ -34,6 +34,16 @@ TEST(QuickCompare, ElementwiseOutputsHaveNoAbsoluteSlack) {
   EXPECT_EQ(reduction.only_absolute.size(), 1u);
 }
 
+TEST(QuickCompare, OneHugeElementHidesNoOther) {
+  const at::Tensor x = at::ones({9});
+  x[0] = std::numeric_limits<float>::lowest();  // as a mask leaves it
+  const at::Tensor wrong = x.clone();
+  wrong[5] = 2.0f;
+  const QuickResult result = quick_compare(HostValues(x), HostValues(wrong), facts(8, false));
+  EXPECT_EQ(result.suspects.size(), 1u);
+  EXPECT_EQ(result.only_absolute.size(), 0u);
+}
+
 TEST(QuickCompare, SpecialValuesMatchOnlyThemselves) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   const at::Tensor x = at::tensor({nan, infinity, 1.0f, -infinity});
