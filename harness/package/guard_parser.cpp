@@ -260,14 +260,20 @@ class Parser {
     return functions_.call(name, args);
   }
 
-  std::string bracketed() {
+  /// Content of "[...]": a text only where `or_text`.
+  std::string bracketed(bool or_text) {
     std::string part;
     if (!expect("[")) return part;
-    if (take("-")) part = "-";
-    if (token_.kind == TokenKind::kInteger || token_.kind == TokenKind::kString)
-      part += token_.text;
-    else
-      fail("expected a number or a text in '[]'");
+    const bool negative = take("-");
+    if (token_.kind == TokenKind::kString && or_text && !negative) {
+      part = token_.text;
+    } else {
+      // As a number, not as text: "[00]" and "[-0]" mean the same dim as "[0]".
+      int64_t value = 0;
+      const auto [end, code] = std::from_chars(token_.text.data(), token_.text.data() + token_.text.size(), value);
+      if (token_.kind != TokenKind::kInteger || code != std::errc()) fail(or_text ? "expected a number or a text in '[]'" : "expected a number in '[]'");
+      part = std::to_string(negative ? -value : value);
+    }
     advance();
     expect("]");
     return part;
@@ -278,7 +284,7 @@ class Parser {
     std::string text = "L";
     while (error_.empty()) {
       if (is("[")) {
-        path.push_back(bracketed());
+        path.push_back(bracketed(/*or_text=*/true));
         text += "[" + path.back() + "]";
       } else if (take(".")) {
         if (token_.kind != TokenKind::kName) return fail("expected a name after '.'");
@@ -300,7 +306,7 @@ class Parser {
     expect("(");
     expect(")");
     const bool indexed = is("[");
-    const std::string dim = indexed ? bracketed() : "";
+    const std::string dim = indexed ? bracketed(/*or_text=*/false) : "";
     const std::optional<std::string> input = namer_(path);
     if (input && indexed && (member == "size" || member == "stride"))
       return Expr::symbol(*input + "." + member + "(" + dim + ")");

@@ -34,6 +34,8 @@ TEST(GuardParser, ReadsWhatExportWrites) {
   EXPECT_EQ(text_of("L['i'].size()[1] == L['x'].size()[1]"), "i.size(1) == x.size(1)");
   EXPECT_EQ(text_of("(L['a'][0].size()[0] % 100) == 0"), "a_0.size(0) % 100 == 0");
   EXPECT_EQ(text_of("(-1) + L['a'][1].size()[0] >= 2"), "a_1.size(0) - 1 >= 2");
+  // However a dim is spelled, it is one symbol: two names for it would be two unknowns.
+  EXPECT_EQ(text_of("L['x'].size()[01] + L['x'].size()[-0] >= 2"), "x.size(1) + x.size(0) >= 2");
   EXPECT_EQ(text_of("100*(L['a'][0].size()[0] // 100) >= 2"), "100*(a_0.size(0) // 100) >= 2");
   EXPECT_EQ(text_of("L['a'][0].stride()[0] != (L['a'][0].size()[1]*L['a'][0].size()[2])"),
             "a_0.stride(0) != a_0.size(1)*a_0.size(2)");
