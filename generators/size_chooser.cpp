@@ -126,7 +126,8 @@ SlotValues choose_sizes(Choices& choices, const ShapeModel& model) {
   const int64_t budget = draw_budget(choices, model);
   const size_t how =
       choices.weighted(std::array<int, 4>{70, 14, model.slots().size() > 1 ? 8 : 0, model.boundary().empty() ? 0 : 8});
-  if (how == 3) return from_pool(choices, model, kElementsMax);
+  // The far corners of the contract cost a thousand small cases each: they come, but seldom.
+  if (how == 3) return from_pool(choices, model, choices.below(8) == 7 ? kElementsMax : 4 * budget);
   SlotValues values(model.slots().size());
   for (int tries = 0; tries < kTries; ++tries) {
     bool landmark = false;

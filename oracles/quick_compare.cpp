@@ -32,11 +32,14 @@ void compare_floating(const T* expected, const T* actual, int64_t count, double 
 }
 
 /// Typical magnitude of a tensor: the median, not the mean square, which one huge element (a mask's least value, an
-/// overflow) would raise until every other element passes.
+/// overflow) would raise until every other element passes. Of some 2,000 elements evenly spread: more would cost more than
+/// the comparison. An odd distance keeps it from meeting the same column in each row.
 double typical(const HostValues& values) {
+  constexpr int64_t kSample = 2048;
+  const int64_t distance = values.size() <= kSample ? 1 : values.size() / kSample | 1;
   std::vector<double> magnitudes;
-  magnitudes.reserve(static_cast<size_t>(values.size()));
-  for (int64_t i = 0; i < values.size(); ++i)
+  magnitudes.reserve(static_cast<size_t>(values.size() / distance + 1));
+  for (int64_t i = 0; i < values.size(); i += distance)
     if (const double x = std::abs(values.real(i)); std::isfinite(x)) magnitudes.push_back(x);
   if (magnitudes.empty()) return 0;
   const auto middle = magnitudes.begin() + static_cast<std::ptrdiff_t>(magnitudes.size() / 2);

@@ -77,8 +77,9 @@ CampaignResult Campaign::run(const std::atomic<bool>& stop) {
   const std::vector<Case> seeds = source_.seeds();
   while (!stopped() && !out_of_time()) {
     if (options_.cases && result_.statistics.cases >= *options_.cases) break;
-    run_case(next_case_ < seeds.size() ? seeds[next_case_] : source_.draw(next_case_ - seeds.size()));
+    const Case c = next_case_ < seeds.size() ? seeds[next_case_] : source_.draw(next_case_ - seeds.size());
     ++next_case_;
+    if (const auto broken = violations(subject_.contract, c); novelty_.is_worth_running(c, broken)) run_case(c, broken);
     if (!pending_.empty() && gaps_may_have_time()) investigate_next_gap();
     if (Clock::now() - last_save_ >= kSaveEvery) save();
     progress("fuzzing");
@@ -90,6 +91,7 @@ CampaignResult Campaign::run(const std::atomic<bool>& stop) {
     report(std::move(finding), key, 0);
   }
   result_.interrupted = stopped();
+  result_.statistics.passed_over = novelty_.passed_over();
   result_.statistics.elapsed_us = microseconds_since(begin_);
   save();
   std::stable_sort(result_.findings.begin(), result_.findings.end(), [](const auto& a, const auto& b) {
@@ -98,14 +100,14 @@ CampaignResult Campaign::run(const std::atomic<bool>& stop) {
   return std::move(result_);
 }
 
-void Campaign::run_case(const Case& c) {
+void Campaign::run_case(const Case& c, const std::vector<Violation>& broken) {
   const CaseResult result = executor_.run(c);
   if (result.fresh_child) in_this_process_.clear();
   const std::vector<Verdict> verdicts = judge_result(triage_, c, result);
   result_.statistics.add(result, verdicts);
-  result_.coverage.add(c, violations(subject_.contract, c));
+  result_.coverage.add(c, broken);
   ++result_.ledger.cases;
-  bool investigated = false;
+  bool investigated = false, news = false;
   for (const Verdict& verdict : verdicts) {
     if (verdict.status != VerdictStatus::kFail) continue;
     const std::string key = finding_key(verdict);
@@ -122,6 +124,7 @@ void Campaign::run_case(const Case& c) {
       ++pending->second.duplicates;
       continue;
     }
+    news = true;
     Suspicion suspicion{c, verdict, {in_this_process_.begin(), in_this_process_.end()}, 0};
     if (!verdict.fault && !gaps_may_have_time()) {
       pending_.emplace(key, std::move(suspicion));
@@ -131,6 +134,7 @@ void Campaign::run_case(const Case& c) {
     triage(suspicion);
     investigated = true;
   }
+  novelty_.ran(c, broken, news);
   // After replays the process is another one.
   if (investigated)
     in_this_process_.clear();
@@ -144,7 +148,7 @@ void Campaign::run_pending_of_earlier_run() {
   unfinished_ = std::exchange(result_.ledger.pending, {});
   while (!unfinished_.empty()) {
     const std::string text = unfinished_.front();
-    if (const auto c = parse_case(text)) run_case(*c);
+    if (const auto c = parse_case(text)) run_case(*c, violations(subject_.contract, *c));
     unfinished_.erase(unfinished_.begin());
   }
 }

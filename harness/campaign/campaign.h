@@ -12,6 +12,7 @@
 #include "campaign/case_executor.h"
 #include "campaign/case_source.h"
 #include "campaign/coverage.h"
+#include "campaign/novelty.h"
 #include "campaign/statistics.h"
 #include "campaign/triage.h"
 #include "core/finding.h"
@@ -95,7 +96,7 @@ class Campaign {
     uint64_t duplicates = 0;
   };
 
-  void run_case(const Case& c);
+  void run_case(const Case& c, const std::vector<Violation>& broken);
   void run_pending_of_earlier_run();
   bool gaps_may_have_time() const;
   void investigate_next_gap();
@@ -118,6 +119,7 @@ class Campaign {
   TriageContext triage_;
 
   const std::atomic<bool>* stop_ = nullptr;
+  Novelty novelty_;
   std::deque<Case> in_this_process_;          ///< cases that the executor's process ran before the current one
   std::map<std::string, Suspicion> pending_;  ///< gaps that wait for their share of the time, by key
   std::vector<std::string> unfinished_;  ///< pending cases of an earlier run that have not run yet

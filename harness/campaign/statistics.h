@@ -18,6 +18,7 @@ class Statistics {
   uint64_t cases = 0;
   uint64_t judged = 0;  ///< cases with at least one pass, fail or mistrusted verdict
   uint64_t deaths = 0;
+  uint64_t passed_over = 0;  ///< drawn but not run: outside the contract in ways that bring nothing new
   uint64_t reduction_runs = 0;
   double reduction_us = 0;
   double elapsed_us = 0;                     ///< whole campaign

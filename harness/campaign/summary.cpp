@@ -95,6 +95,9 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
                      joined(coverage.values()), joined(coverage.dtypes()));
   out += fmt::format("  within the contract: {} of {} cases\n", coverage.legal_shaped(), statistics.cases);
   list(&out, "conditions broken on purpose", coverage.broken());
+  if (statistics.passed_over)
+    out += fmt::format("  {} further draws passed over: they break conditions that bring nothing new (1 in {} still runs)\n",
+                       statistics.passed_over, Novelty::kOneIn);
 
   if (!context.not_judged.empty()) {
     out += "not judged\n";
@@ -146,6 +149,7 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
       1e6 * static_cast<double>(statistics.cases) / std::max(statistics.elapsed_us - statistics.reduction_us, 1.0);
   root["interrupted"] = result.interrupted;
   root["judged"] = statistics.judged;
+  root["passed_over"] = statistics.passed_over;
   root["within_contract"] = coverage.legal_shaped();
   root["outcomes"] = statistics.outcomes;
   root["verdicts"] = statistics.verdicts;

@@ -1,5 +1,6 @@
 #include "worker/fork_server.h"
 
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <c10/util/Logging.h>
 #include <poll.h>
@@ -42,6 +43,17 @@ void forbid_core_files() {
   // One byte, not zero: a pipe to a core handler is skipped only then.
   const rlimit limit{1, 1};
   setrlimit(RLIMIT_CORE, &limit);
+}
+
+/// What libraries set up at their first use, so that each forked process finds it done: MKL counts the cores one by one
+/// (milliseconds), oneDNN asks the processor what it can do.
+void warm_up() {
+  const at::Tensor ones = at::ones({16, 16});
+  at::mm(ones, ones);
+  at::addmm(ones, ones, ones);
+  at::bmm(ones.unsqueeze(0), ones.unsqueeze(0));
+  at::softmax(ones, -1);
+  at::mkldnn_convolution(ones.view({1, 1, 16, 16}), at::ones({1, 1, 3, 3}), {}, {1, 1}, {1, 1}, {1, 1}, 1);
 }
 
 /// Waits for `pid` to end; kills it when the parent closed its end of the requests and it is stuck in one case.
@@ -106,6 +118,7 @@ int ForkServer::serve() {
   if (allocator) allocator->set_alignment(64);
   // Never destroyed: nothing of a package runs in this process, its destructors neither.
   LoadedPackage* package = new LoadedPackage(arguments_);
+  warm_up();
   if (allocator) allocator->set_alignment(1);
   RequestChannel channel(pipes_.request_fd, pipes_.message_fd);
   WorkerMessage hello;
