@@ -1,6 +1,7 @@
 #include "campaign/campaign.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "campaign/confirmed_reduction.h"
@@ -70,6 +71,10 @@ CampaignResult Campaign::run(const std::atomic<bool>& stop) {
   for (const auto& [dimension, values] : subject_.landmarks) result_.coverage.expect(dimension, values);
   result_.ledger = ledger_.packages[subject_.context.package_hash];
   result_.ledger.package = subject_.package;
+  // Whoever deletes a finding's folder wants it found again.
+  std::erase_if(result_.ledger.known, [this](const auto& known) {
+    return !std::filesystem::exists(options_.out + "/findings/" + known.second.slug);
+  });
   next_case_ = result_.first_case = result_.ledger.next_case[std::to_string(options_.seed)];
   begin_ = last_save_ = Clock::now();
 

@@ -20,7 +20,31 @@ Case read_case(const std::string& text, const std::string& where) {
   return std::move(*parsed);
 }
 
-CorpusEntry read_entry(const fs::path& file) {
+}  // namespace
+
+std::vector<std::string> find_cases(const std::string& path) {
+  if (!fs::exists(path))
+    throw HarnessError("no such case or folder", path, "give a case text, a finding's folder, or a folder of those");
+  std::vector<std::string> files;
+  if (!fs::is_directory(path)) {
+    files.emplace_back(path);
+  } else if (fs::exists(fs::path(path) / "case.txt")) {
+    files.push_back((fs::path(path) / "case.txt").string());
+  } else {
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error))
+      if (it->path().filename() == "case.txt") files.push_back(it->path().string());
+    if (error) throw HarnessError("cannot list a folder: " + error.message(), path, "check that you may read it");
+    std::sort(files.begin(), files.end());
+  }
+  if (files.empty())
+    throw HarnessError("no case.txt in this folder or below it", path,
+                       "give a case text, a finding's folder, or a folder of those");
+  return files;
+}
+
+CorpusEntry read_entry(const std::string& case_path) {
+  const fs::path file = case_path;
   CorpusEntry entry;
   entry.path = file.string();
   const bool in_folder = file.filename() == "case.txt";
@@ -39,31 +63,6 @@ CorpusEntry read_entry(const fs::path& file) {
     break;
   }
   return entry;
-}
-
-}  // namespace
-
-std::vector<CorpusEntry> read_corpus(const std::string& path) {
-  if (!fs::exists(path))
-    throw HarnessError("no such case or folder", path, "give a case text, a finding's folder, or a folder of those");
-  std::vector<fs::path> files;
-  if (!fs::is_directory(path)) {
-    files.emplace_back(path);
-  } else if (fs::exists(fs::path(path) / "case.txt")) {
-    files.push_back(fs::path(path) / "case.txt");
-  } else {
-    std::error_code error;
-    for (fs::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error))
-      if (it->path().filename() == "case.txt") files.push_back(it->path());
-    if (error) throw HarnessError("cannot list a folder: " + error.message(), path, "check that you may read it");
-    std::sort(files.begin(), files.end());
-  }
-  if (files.empty())
-    throw HarnessError("no case.txt in this folder or below it", path,
-                       "give a case text, a finding's folder, or a folder of those");
-  std::vector<CorpusEntry> out;
-  for (const fs::path& file : files) out.push_back(read_entry(file));
-  return out;
 }
 
 std::string package_of(const CorpusEntry& entry, const std::string& package, const std::string& models) {

@@ -87,6 +87,9 @@ std::string print_finding(const Finding& finding, const FindingContext& context)
 Result<Expectation> parse_expectation(std::string_view text) {
   const auto root = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object()) return parse_error("not a JSON object", "expectation");
+  // expect.json, written by hand, may leave the version out.
+  if (const nlohmann::json version = root.value("version", nlohmann::json(kVersion)); version != kVersion)
+    return parse_error("unknown version " + version.dump(), "version");
   Reader reader{root, ""};
   Expectation out;
   std::string cls, section, model, recipe;

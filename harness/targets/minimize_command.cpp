@@ -53,9 +53,9 @@ int MinimizeCommand::run() {
     const char* models = std::getenv("AOTIFUZZ_MODELS");
     models_ = models ? models : "";
   }
-  const std::vector<CorpusEntry> entries = read_corpus(path_);
-  if (entries.size() != 1) throw UsageError("more than one case", path_, "give one case text or one finding folder");
-  const CorpusEntry& entry = entries.front();
+  const std::vector<std::string> cases = find_cases(path_);
+  if (cases.size() != 1) throw UsageError("more than one case", path_, "give one case text or one finding folder");
+  const CorpusEntry entry = read_entry(cases.front());
   SessionRequest request;
   request.package = {package_of(entry, package_, models_), model_, reference_};
   request.ops = ops_;

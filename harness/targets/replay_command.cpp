@@ -8,15 +8,57 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "campaign/package_session.h"
 #include "campaign/replay.h"
-#include "store/corpus_folder.h"
 #include "targets/command_options.h"
 
 namespace aotifuzz {
 namespace {
 
 using Status = ReplayResult::Status;
+
+constexpr std::string_view kNotRun = "not run";
+
+/// What the replays come to.
+struct Tally {
+  int failing = 0, good = 0, not_judged = 0, not_run = 0, surprises = 0;
+  std::map<std::string_view, int> by_status;
+
+  void add(const ReplayResult& result, bool fail_on_gaps) {
+    ++by_status[replay_status_name(result.status)];
+    const bool fails = result.status == Status::kStillFails || result.status == Status::kFlaky ||
+                       result.status == Status::kChanged || result.status == Status::kFails;
+    if (fails && (result.fault || fail_on_gaps))
+      ++failing;
+    else if (result.status == Status::kNotJudged)
+      ++not_judged;
+    else
+      ++good;
+    if (result.status != Status::kStillFails && result.status != Status::kFlaky) ++surprises;
+  }
+  void add_not_run() {
+    ++not_run;
+    ++by_status[kNotRun];
+  }
+  int exit_code(bool expect_failing) const {
+    const bool blind = not_run > 0 || (not_judged > 0 && !expect_failing);
+    const bool bad = expect_failing ? surprises > 0 : failing > 0;
+    return bad ? kExitFaults : blind ? kExitWorld : kExitNoFaults;
+  }
+  std::string counts() const {
+    std::string out;
+    for (const auto& [status, count] : by_status) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, status);
+    return out;
+  }
+};
+
+std::string indented(std::string_view text) {
+  std::string out = "  ";
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += "  ";
+  }
+  return out;
+}
 
 /// Keeps the last package loaded: entries of one corpus come grouped.
 class Sessions {
@@ -79,59 +121,58 @@ int ReplayCommand::run() {
     const char* models = std::getenv("AOTIFUZZ_MODELS");
     models_ = models ? models : "";
   }
+  const std::vector<std::string> cases = find_cases(path_);
   Sessions sessions;
+  Tally tally;
   auto list = nlohmann::ordered_json::array();
-  int failing = 0, good = 0, not_judged = 0, surprises = 0;
-  std::map<std::string_view, int> by_status;
-  for (const CorpusEntry& entry : read_corpus(path_)) {
-    SessionRequest request;
-    request.package = {package_of(entry, package_, models_), model_, reference_};
-    request.ops = ops_;
-    request.timeout = timeout;
-    request.memory_mib = memory_mib_;
-    if (entry.expectation) {
-      // What the finding was made with, unless another package or flag says otherwise.
-      if (model_.empty() && package_.empty()) request.package.model = entry.expectation->model;
-      if (reference_.empty() && package_.empty()) request.package.reference = entry.expectation->reference;
-      if (ops_.empty()) request.ops = entry.expectation->ops;
+  for (const std::string& path : cases) {
+    try {
+      const CorpusEntry entry = read_entry(path);
+      PackageSession& session = sessions.open(request_for(entry, timeout));
+      session.require_fitting(entry.input, entry.path);
+      const ReplayResult result = replay(session.triage(), session.worker(), entry, times_);
+      tally.add(result, fail_on_gaps);
+      if (json_)
+        list.push_back(entry_json(entry, result));
+      else
+        fmt::print("{}", print_replay(entry, result));
+    } catch (const HarnessError& error) {
+      // One bad file must not hide what the others have to say.
+      if (cases.size() == 1) throw;
+      tally.add_not_run();
+      if (json_)
+        list.push_back({{"case", path}, {"status", kNotRun}, {"error", error.what()}});
+      else
+        fmt::print("{}: {}\n{}\n", path, kNotRun, indented(error.what()));
     }
-    PackageSession& session = sessions.open(std::move(request));
-    session.require_fitting(entry.input, entry.path);
-    const ReplayResult result = replay(session.triage(), session.worker(), entry, times_);
-    ++by_status[replay_status_name(result.status)];
-    const bool counts = result.fault || fail_on_gaps;
-    const bool fails = result.status == Status::kStillFails || result.status == Status::kFlaky ||
-                       result.status == Status::kChanged || result.status == Status::kFails;
-    if (fails && counts)
-      ++failing;
-    else if (result.status == Status::kNotJudged)
-      ++not_judged;
-    else
-      ++good;
-    if (result.status != Status::kStillFails && result.status != Status::kFlaky) ++surprises;
-    if (json_)
-      list.push_back(entry_json(entry, result));
-    else
-      fmt::print("{}", print_replay(entry, result));
     std::fflush(stdout);
   }
-  int exit_code = failing ? kExitFaults : not_judged ? kExitWorld : kExitNoFaults;
-  if (expect_failing_) exit_code = surprises ? kExitFaults : kExitNoFaults;
+  const int exit_code = tally.exit_code(expect_failing_);
   if (json_) {
-    const nlohmann::ordered_json root = {{"cases", std::move(list)},
-                                         {"failing", failing},
-                                         {"good", good},
-                                         {"not_judged", not_judged},
-                                         {"exit_code", exit_code}};
+    const nlohmann::ordered_json root = {{"cases", std::move(list)},     {"failing", tally.failing},
+                                         {"good", tally.good},           {"not_judged", tally.not_judged},
+                                         {"not_run", tally.not_run},     {"exit_code", exit_code}};
     fmt::print("{}\n", root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-  } else if (failing + good + not_judged > 1) {
-    std::string counts;
-    for (const auto& [status, count] : by_status)
-      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, status);
-    fmt::print("{} cases: {}; {} count as failing ({})\n", failing + good + not_judged, counts, failing,
+  } else if (cases.size() > 1) {
+    fmt::print("{} cases: {}; {} count as failing ({})\n", cases.size(), tally.counts(), tally.failing,
                fail_on_gaps ? "faults and gaps" : "faults");
   }
   return exit_code;
+}
+
+SessionRequest ReplayCommand::request_for(const CorpusEntry& entry, std::chrono::milliseconds timeout) const {
+  SessionRequest request;
+  request.package = {package_of(entry, package_, models_), model_, reference_};
+  request.ops = ops_;
+  request.timeout = timeout;
+  request.memory_mib = memory_mib_;
+  if (entry.expectation) {
+    // What the finding was made with, unless another package or flag says otherwise.
+    if (model_.empty() && package_.empty()) request.package.model = entry.expectation->model;
+    if (reference_.empty() && package_.empty()) request.package.reference = entry.expectation->reference;
+    if (ops_.empty()) request.ops = entry.expectation->ops;
+  }
+  return request;
 }
 
 }  // namespace aotifuzz

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <string>
 #include <vector>
+
+#include "campaign/package_session.h"
+#include "store/corpus_folder.h"
 
 namespace aotifuzz {
 
@@ -13,6 +17,8 @@ class ReplayCommand {
   int run();
 
  private:
+  SessionRequest request_for(const CorpusEntry& entry, std::chrono::milliseconds timeout) const;
+
   std::string path_, package_, model_, reference_, models_, timeout_ = "10s", fail_on_;
   std::vector<std::string> ops_;
   int64_t memory_mib_ = 0;

@@ -25,8 +25,11 @@ class SweepingSource final : public CaseSource {
  public:
   std::vector<Case> seeds() const override { return seed_list; }
   Case draw(uint64_t k) const override {
-    return tied_case(static_cast<int64_t>(k * 7 % 50), static_cast<int64_t>(k % 5));
+    Case c = tied_case(static_cast<int64_t>(k * 7 % 50), static_cast<int64_t>(k % 5));
+    if (untied_each && k % untied_each == 0) ++c.inputs[1].sizes[0];
+    return c;
   }
+  uint64_t untied_each = 0;  ///< every so many draws break the tie between the inputs; 0: none
   std::vector<Case> seed_list = {tied_case(0, 0)};
 };
 
@@ -120,6 +123,31 @@ TEST_F(CampaignTest, ASecondRunGoesOnAndReportsNothingAgain) {
   EXPECT_EQ(second.exit_code(false), kExitFaults) << "what is known is still wrong";
   EXPECT_EQ(executor.ran[ran], source_.draw(99)) << "one seed case came before the draws";
   EXPECT_EQ(executor.ran.size(), ran + 100) << "a known finding costs no replay";
+}
+
+TEST_F(CampaignTest, AFindingWhoseFolderWasDeletedIsFoundAgain) {
+  FakeExecutor executor(threshold);
+  const CampaignResult first = run(executor);
+  ASSERT_EQ(first.findings.size(), 1u);
+  fs::remove_all(first.findings[0].folder);
+  const CampaignResult second = run(executor);
+  ASSERT_EQ(second.findings.size(), 1u);
+  EXPECT_EQ(second.findings[0].folder, first.findings[0].folder);
+  EXPECT_TRUE(fs::exists(first.findings[0].folder + "/case.txt"));
+}
+
+TEST_F(CampaignTest, ConditionsThatBringNothingNewAreMostlyPassedOver) {
+  FakeExecutor executor([this](const Case& c) {
+    const bool breaks = !violations(contract_, c).empty();
+    return reported({breaks ? failed("gap", false, VerdictClass::kAcceptsIllegal) : passed()});
+  });
+  source_.untied_each = 2;
+  options_.cases = 400;
+  const CampaignResult result = run(executor);
+  EXPECT_GT(result.statistics.passed_over, 0u);
+  EXPECT_EQ(result.statistics.cases, 400u) << "what is passed over does not count as a case";
+  EXPECT_GT(result.ledger.next_case.at("1"), 400u);
+  EXPECT_THAT(print_summary(result, {}), HasSubstr("further draws passed over"));
 }
 
 TEST_F(CampaignTest, TwoRunsDrawWhatOneLongRunDraws) {

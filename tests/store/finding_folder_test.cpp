@@ -19,6 +19,12 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
 
+std::vector<CorpusEntry> read_all(const std::string& path) {
+  std::vector<CorpusEntry> entries;
+  for (const std::string& file : find_cases(path)) entries.push_back(read_entry(file));
+  return entries;
+}
+
 class StoreFolder : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -58,7 +64,7 @@ TEST_F(StoreFolder, AFindingReadsBackAsACorpusEntry) {
   const Finding finding = example();
   write_finding_folder(folder_ + "/f", finding, {});
   for (const std::string& path : {folder_, folder_ + "/f", folder_ + "/f/case.txt"}) {
-    const std::vector<CorpusEntry> entries = read_corpus(path);
+    const std::vector<CorpusEntry> entries = read_all(path);
     ASSERT_EQ(entries.size(), 1u) << path;
     EXPECT_EQ(entries[0].input, finding.minimal);
     ASSERT_TRUE(entries[0].expectation);
@@ -102,7 +108,7 @@ TEST_F(StoreFolder, ACorpusIsReadInTheOrderOfItsPathsWithHandWrittenExpectations
   write_file_whole(folder_ + "/b/expect.json",
                    R"({"signature": "wrong-result output 0", "class": "wrong-result", "model": "faults.f1_x"})");
   write_file_whole(folder_ + "/README.md", "not a case");
-  const std::vector<CorpusEntry> entries = read_corpus(folder_);
+  const std::vector<CorpusEntry> entries = read_all(folder_);
   ASSERT_EQ(entries.size(), 3u);
   EXPECT_EQ(entries[0].name, "deep");
   EXPECT_EQ(entries[1].name, "b");
@@ -116,11 +122,11 @@ TEST_F(StoreFolder, ACorpusIsReadInTheOrderOfItsPathsWithHandWrittenExpectations
 }
 
 TEST_F(StoreFolder, WhatCannotBeReadNamesItsFile) {
-  EXPECT_THROW(read_corpus(folder_), HarnessError) << "empty";
-  EXPECT_THROW(read_corpus(folder_ + "/none"), HarnessError);
+  EXPECT_THROW(find_cases(folder_), HarnessError) << "empty";
+  EXPECT_THROW(find_cases(folder_ + "/none"), HarnessError);
   write_file_whole(folder_ + "/case.txt", "aotifuzz-case 1\ninput x f99[3] const(0)\n");
   try {
-    read_corpus(folder_);
+    read_all(folder_);
     FAIL();
   } catch (const HarnessError& error) {
     EXPECT_THAT(error.what(), HasSubstr(folder_ + "/case.txt"));
@@ -131,7 +137,8 @@ TEST_F(StoreFolder, WhatCannotBeReadNamesItsFile) {
 TEST(Expectation, HostileTextIsAnError) {
   for (const char* text :
        {"", "[]", "{}", "{\"signature\": 3}", "{\"class\": \"odd\"}", "{\"class\": \"crash\", \"section\": \"both\"}",
-        "{\"class\": \"crash\", \"tries\": -1}", "{\"class\": \"crash\", \"before\": [1]}"})
+        "{\"class\": \"crash\", \"tries\": -1}", "{\"class\": \"crash\", \"before\": [1]}",
+        "{\"version\": 2, \"class\": \"crash\"}"})
     EXPECT_FALSE(parse_expectation(text)) << text;
 }
 
