@@ -26,7 +26,7 @@ constexpr size_t kPoisonEnd = size_t{64} << 10;
 constexpr size_t kPoisonLine = 64;
 /// No poison pattern of a run has this value.
 constexpr int kCanary = 0xCB;
-/// Slots above this size that are kept back give their memory to the system, at once or when the run has ended.
+/// Inaccessible slots above this size give their memory back to the system.
 constexpr size_t kKeepContentsMax = size_t{1} << 20;
 /// What is farther from a buffer than this has nothing to do with it, unless the kernel was given the buffer.
 constexpr uint64_t kNearMax = uint64_t{1} << 30;
@@ -281,7 +281,7 @@ void GuardAllocator::release_kept() {
   for (const int slot : kept_) {
     const size_t bytes = arena_.slot(slot).bytes;
     const bool inaccessible = run_.freed == FreedMemory::kInaccessible;
-    if (bytes <= kKeepContentsMax && (!inaccessible || arena_.open(slot))) {
+    if (!inaccessible || (bytes <= kKeepContentsMax && arena_.open(slot))) {
       pool_[slots_[slot].size_class].push_back(slot);
       pool_bytes_ += bytes;
     } else {
@@ -291,6 +291,7 @@ void GuardAllocator::release_kept() {
     }
   }
   kept_.clear();
+  if (pool_bytes_ > kPoolBytesMax) trim_pool(kPoolBytesMax / 2);
 }
 
 void GuardAllocator::begin_run(const GuardRun& run) {
