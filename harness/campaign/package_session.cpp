@@ -23,6 +23,12 @@ WorkerOptions worker_options(const SessionRequest& request) {
   return options;
 }
 
+WorkerOptions plain_options(const SessionRequest& request) {
+  WorkerOptions options = worker_options(request);
+  options.arguments.guard_allocator = false;
+  return options;
+}
+
 std::string cpu_name() {
   std::ifstream in("/proc/cpuinfo");
   std::string line;
@@ -54,7 +60,7 @@ bool takes_flat_arguments(const std::string& in_spec) {
 }
 
 PackageSession::PackageSession(SessionRequest request)
-    : request_(std::move(request)), info_(read_package(request_.package)), worker_(worker_options(request_)) {
+    : request_(std::move(request)), info_(read_package(request_.package)), worker_(worker_options(request_)), plain_worker_(plain_options(request_)) {
   for (const std::string& library : request_.ops)
     if (!std::filesystem::is_regular_file(library))
       throw UsageError("the op library is not a file", "--ops " + library, "give the path of a shared library");

@@ -89,7 +89,7 @@ void WorkerProcess::spawn() {
   if (::ftruncate(recorder_fd_, sizeof(FlightRecorder)) != 0) check_fd(-1, "ftruncate");
   void* memory = ::mmap(nullptr, sizeof(FlightRecorder), PROT_READ | PROT_WRITE, MAP_SHARED, recorder_fd_, 0);
   if (memory == MAP_FAILED) check_fd(-1, "mmap");
-  recorder_ = new (memory) FlightRecorder();
+  recorder_ = new (memory) FlightRecorder;
 
   std::vector<std::string> words = options_.arguments.print();
   words.insert(words.begin(), options_.program);
@@ -329,6 +329,9 @@ WorkerDeath WorkerProcess::recorded(WorkerDeath::Kind kind) const {
   death.reference_done = recorder_->reference_done != 0;
   death.reference_accepts = recorder_->reference_accepts != 0;
   death.fault_address = recorder_->fault_address;
+  if (kind == WorkerDeath::Kind::kSignal) death.memory = recorded_memory_fault(*recorder_);
+  if (std::string kernel = recorded_kernel(*recorder_); !kernel.empty()) death.step = std::move(kernel);
+  death.stack = recorded_stack(*recorder_);
   death.last_words = last_words();
   return death;
 }

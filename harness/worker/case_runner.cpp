@@ -18,7 +18,7 @@ constexpr int kRoundsMax = 8;
 
 /// Fresh memory of the n-th run of a package holds the n-th pattern: never-written memory that reaches a result differs
 /// from run to run. As float32 all are finite, as indices all are out of range.
-constexpr uint8_t kPoison[] = {0xA5, 0x5A, 0xC3, 0x3C, 0x96, 0x69};
+constexpr uint8_t kPoison[kPoisonPatterns] = {0xA5, 0x5A, 0xC3, 0x3C, 0x96, 0x69};
 
 Stage stage_of(RunKind kind) {
   switch (kind) {
@@ -113,7 +113,7 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text) {
   c10::InferenceMode no_autograd;
   try {
     set_stage(Stage::kMaterialise);
-    if (parts_.allocator) parts_.allocator->set_poison(kPoison[0]);
+    if (parts_.allocator) parts_.allocator->begin_run({.stage = Stage::kMaterialise, .poison = kPoison[0]});
     current.inputs = std::make_unique<CaseInputs>(current.parsed);
     judge(current, report);
     set_stage(Stage::kTeardown);
@@ -206,8 +206,13 @@ RunRecord CaseRunner::run_once(Current& current, const RunRequest& request) {
   if (parts_.recorder) parts_.recorder->set_step("");
   const bool subject = request.kind == RunKind::kSubject || request.kind == RunKind::kSubjectAgain;
   if (parts_.allocator) {
-    const size_t pattern = request.kind == RunKind::kSubjectAgain ? 1 + request.seed % (std::size(kPoison) - 1) : 0;
-    parts_.allocator->set_poison(kPoison[pattern]);
+    const RunMemory memory = memory_of(request);
+    parts_.allocator->begin_run({.stage = stage_of(request.kind),
+                                 .poison = kPoison[memory.pattern],
+                                 .at_start = memory.at_start,
+                                 .freed = memory.protect_freed ? FreedMemory::kInaccessible
+                                          : memory.at_start    ? FreedMemory::kFilled
+                                                               : FreedMemory::kReused});
   }
   try {
     subject ? run_package(current, request, record) : run_reference(current, request, record);
@@ -250,6 +255,7 @@ void CaseRunner::run_package(Current& current, const RunRequest& request, RunRec
   record.us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   record.outcome = std::move(results.outcome);
   record.outputs = std::move(results.outputs);
+  if (parts_.allocator) record.damage = parts_.allocator->end_run();
 }
 
 }  // namespace aotifuzz

@@ -8,6 +8,7 @@
 #include "oracles/catalog.h"
 #include "package/package_info.h"
 #include "store/worker_protocol.h"
+#include "worker/crash_symbols.h"
 #include "worker/package_executor.h"
 #include "worker/reference_program.h"
 
@@ -26,11 +27,13 @@ class LoadedPackage {
   ReferenceProgram* reference() const { return reference_.get(); }  ///< null: off
   PackageExecutor* package() const { return package_.get(); }       ///< null: off
   std::span<const std::unique_ptr<Oracle>> oracles() const { return oracles_; }
+  const CrashSymbols& symbols() const { return symbols_; }
   WorkerHello hello() const;
 
  private:
   void load_reference();
   void load_package(const WorkerArguments& arguments);
+  GuardedConstants::Writable writable_constants() const;
 
   PackageInfo info_;
   ProgramFacts facts_;
@@ -38,6 +41,7 @@ class LoadedPackage {
   std::unique_ptr<PackageExecutor> package_;
   std::vector<std::unique_ptr<Oracle>> oracles_;
   std::vector<std::string> not_judged_;
+  CrashSymbols symbols_;
 };
 
 }  // namespace aotifuzz

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "worker/dtype_map.h"
+#include "worker/guard_allocator.h"
 
 namespace aotifuzz {
 namespace {
@@ -111,7 +112,7 @@ void CaseInputs::add_tensor(const Case& c, size_t index) {
   const int64_t bytes = input.storage_elements() * dtype_bytes(input.dtype);
   if (input.storage_of.empty()) {
     block_of_[index] = static_cast<int>(blocks_.size());
-    blocks_.push_back({bytes, input.misalign_bytes, {}});
+    blocks_.push_back({bytes, input.misalign_bytes, input.name, {}});
     return;
   }
   for (size_t i = 0; i < index; ++i) {
@@ -127,8 +128,11 @@ void CaseInputs::add_tensor(const Case& c, size_t index) {
 std::vector<at::Tensor> CaseInputs::copies() const {
   std::vector<c10::Storage> storages;
   storages.reserve(blocks_.size());
+  GuardAllocator* guard = GuardAllocator::installed();
   for (const Block& block : blocks_) {
     storages.push_back(make_storage(block.bytes, block.misalign));
+    if (guard && block.bytes > 0)
+      guard->label(static_cast<const char*>(storages.back().data()) - block.misalign, BufferRole::kInput, block.name);
     if (block.bytes > 0) std::memcpy(storages.back().mutable_data(), block.storage.data(), block.bytes);
   }
   std::vector<at::Tensor> tensors(pristine_.size());

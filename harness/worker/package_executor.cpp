@@ -8,6 +8,8 @@
 
 #include "core/error.h"
 #include "worker/error_text.h"
+#include "worker/guard_allocator.h"
+#include "worker/kernel_calls.h"
 
 namespace aotifuzz {
 namespace {
@@ -37,8 +39,11 @@ std::string cause_on_stderr(const std::string& text) {
 
 struct PackageExecutor::Instance {
   Instance(const Request& request, bool input_checks)
-      : loader(request.package, request.model.empty() ? "model" : request.model), checks(input_checks) {}
+      : loader(request.package, request.model.empty() ? "model" : request.model),
+        constants(*loader.get_runner(), request.writable),
+        checks(input_checks) {}
   AOTIModelPackageLoader loader;
+  GuardedConstants constants;
   bool checks;
   bool ran = false;
 };
@@ -52,6 +57,7 @@ PackageExecutor::PackageExecutor(const Request& request) {
   } catch (const std::exception& error) {
     refuse_to_load(error.what(), request.package);
   }
+  note_limits();
   const std::vector<InputSpec>& specs = request.contract->inputs;
   for (size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].kind == CaseInput::Kind::kTensor)
@@ -65,10 +71,20 @@ PackageExecutor::PackageExecutor(const Request& request) {
 
 PackageExecutor::~PackageExecutor() = default;
 
+void PackageExecutor::note_limits() {
+  if (KernelCalls::instance().watch_loaded_packages() == 0)
+    notes_.push_back("kernels by name: no call of the package goes through its linkage table");
+  const size_t left = plain_->constants.left();
+  if (GuardAllocator::installed() && left > 0)
+    notes_.push_back("accesses past " + std::to_string(left) + " constants: they lie in the loader's own block");
+}
+
 void PackageExecutor::reset_buffers(Instance& instance) {
   if (written_buffers_.empty()) return;
-  std::unordered_map<std::string, at::Tensor> values(written_buffers_.begin(), written_buffers_.end());
-  instance.loader.load_constants(values, /*use_inactive=*/false, /*check_full_update=*/false);
+  std::unordered_map<std::string, at::Tensor> values;
+  for (const auto& [fqn, value] : written_buffers_)
+    if (!instance.constants.reset(fqn, value)) values.emplace(fqn, value);
+  if (!values.empty()) instance.loader.load_constants(values, /*use_inactive=*/false, /*check_full_update=*/false);
 }
 
 PackageExecutor::Results PackageExecutor::run(std::span<const c10::IValue> inputs, bool input_checks,

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "package/package_info.h"
 #include "worker/dtype_map.h"
+#include "worker/guard_allocator.h"
 
 namespace aotifuzz {
 namespace {
@@ -60,6 +61,8 @@ WeightStore::WeightStore(const Program& program, const std::string& archive) {
       c10::Storage storage(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes.size(),
                                                                  c10::GetCPUAllocator(), false));
       if (!bytes.empty()) std::memcpy(storage.mutable_data(), bytes.data(), bytes.size());
+      if (GuardAllocator* guard = GuardAllocator::installed())
+        guard->label(storage.data(), BufferRole::kConstant, "of the reference: " + weight.fqn);
       known = by_member.emplace(weight.member, std::move(storage)).first;
     }
     at::Tensor tensor = view_of(known->second, weight, archive);
