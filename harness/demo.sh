@@ -8,9 +8,11 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$repo"
 time_to_fuzz=${1:-60s}
+[[ $# -le 1 && $time_to_fuzz =~ ^[0-9]+(ms|s|m|h)$ ]] ||
+  fail "not a duration" "bash harness/demo.sh $*" "give how long to fuzz, as in: bash harness/demo.sh 60s"
 
 setup
-build
+build aotifuzz aotifuzz-worker
 
 say "packing the example models (a minute the first time)"
 pack --all corpus/models/example.py -o build/models

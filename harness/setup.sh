@@ -121,6 +121,7 @@ setup() {
   fi
 }
 
+# build [TARGET...]: everything, or the targets named
 build() {
   # Paths inside the checkout are made relative, so that another checkout gets the same objects from the cache.
   export CCACHE_DIR=$cache/ccache CCACHE_BASEDIR=$repo CCACHE_NOHASHDIR=1
@@ -134,7 +135,7 @@ build() {
     tail -n 25 "$log" >&2
     fail "cmake could not configure" "$log" "read the lines above; 'rm -rf build' starts afresh"
   }
-  cmake --build "$repo/build" || fail "the build failed" "build/" "read the compiler's message above"
+  cmake --build "$repo/build" ${1:+--target "$@"} || fail "the build failed" "build/" "read the compiler's message above"
   say "built in $((SECONDS - began)) s"
 }
 

@@ -167,7 +167,7 @@ Judgement StableOracle::judge(const CaseContext& context, const RunRecords& runs
     if (std::optional<Judgement> judgement = judge_pair(context, runs, *subject, again)) return std::move(*judgement);
   }
   if (!context.violations.empty()) return only(skip_verdict(name(), "illegal input"));
-  if (!is_legal(context, runs)) return only(skip_verdict(name(), "the reference did not finish"));
+  if (!may_be_legal(context, runs)) return only(skip_verdict(name(), "the reference did not finish"));
   if (!finished(subject))
     return only(skip_verdict(name(), "subject " + std::string(outcome_kind_name(subject->outcome.kind))));
   Judgement judgement = only(pass_verdict(name()));
@@ -188,9 +188,9 @@ std::optional<Judgement> StableOracle::judge_pair(const CaseContext& context, co
   if (found->output && !context.has_reference && !context.facts.random_kernel.empty())
     return only(mistrusted_verdict(name(), "no reference, and random: " + context.facts.random_kernel));
   // Without the reference's values nobody knows which elements are undefined.
-  const bool legal = is_legal(context, runs);
+  const bool legal = is_legal(context, runs), may_be = may_be_legal(context, runs);
   const bool reference_finished = context.has_reference && finished(runs.find(RunKind::kReference));
-  if (!legal && context.facts.has_uninitialized && !reference_finished) return std::nullopt;
+  if (!may_be && context.facts.has_uninitialized && !reference_finished) return std::nullopt;
 
   const Experiment experiment(context, runs, subject, again);
   std::vector<RunRequest> missing;
@@ -216,9 +216,11 @@ std::optional<Judgement> StableOracle::judge_pair(const CaseContext& context, co
     return only(described(std::move(verdict), *found));
   }
   // What two runs make of an illegal input is told by the oracle that compares them with the reference.
-  if (!legal) return std::nullopt;
-  return only(described(fail_verdict(name(), VerdictClass::kUnstable, true,
-                                     "two runs on the same input differ in " + found->where, where),
+  if (!may_be) return std::nullopt;
+  return only(described(fail_verdict(name(), VerdictClass::kUnstable, legal,
+                                     "two runs on the same input differ in " + found->where +
+                                         (legal ? "" : std::string(", ") + kLegalityUnknown),
+                                     where),
                         *found));
 }
 

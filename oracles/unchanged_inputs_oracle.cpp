@@ -55,23 +55,21 @@ bool shares_written(const CaseContext& context, size_t i) {
 }  // namespace
 
 std::vector<RunRequest> UnchangedInputsOracle::plan(const CaseContext& context) const {
-  std::vector<RunRequest> out;
-  if (context.has_reference) out.push_back({RunKind::kReference, 0});
-  out.push_back({RunKind::kSubject, 0});
-  return out;
+  // Without the program nobody knows which inputs it is meant to write.
+  if (!context.has_reference) return {};
+  return {{RunKind::kReference, 0}, {RunKind::kSubject, 0}};
 }
 
 Judgement UnchangedInputsOracle::judge(const CaseContext& context, const RunRecords& runs) const {
   const RunRecord* subject = runs.find(RunKind::kSubject);
-  const RunRecord* reference = context.has_reference ? runs.find(RunKind::kReference) : nullptr;
+  const RunRecord* reference = runs.find(RunKind::kReference);
+  if (!context.has_reference) return only(skip_verdict(name(), "no reference"));
   if (!subject) return only(skip_verdict(name(), "no run: subject"));
   if (!finished(subject))
     return only(skip_verdict(name(), "subject " + std::string(outcome_kind_name(subject->outcome.kind))));
-  if (context.has_reference) {
-    if (!reference) return only(skip_verdict(name(), "no run: reference"));
-    if (!finished(reference))
-      return only(skip_verdict(name(), "reference " + std::string(outcome_kind_name(reference->outcome.kind))));
-  }
+  if (!reference) return only(skip_verdict(name(), "no run: reference"));
+  if (!finished(reference))
+    return only(skip_verdict(name(), "reference " + std::string(outcome_kind_name(reference->outcome.kind))));
   if (!context.violations.empty()) return only(skip_verdict(name(), "illegal input"));
 
   const RefereeRuns referee = collect_referee_runs(runs);
@@ -98,7 +96,7 @@ Judgement UnchangedInputsOracle::judge(const CaseContext& context, const RunReco
       verdict.measures.emplace_back("actual", HostValues(after).text(first));
       return only(std::move(verdict));
     }
-    if (!reference || i >= reference->inputs_after.size() || !reference->inputs_after[i].defined()) continue;
+    if (i >= reference->inputs_after.size() || !reference->inputs_after[i].defined()) continue;
     OutputFacts facts;
     facts.op = "input";
     facts.elementwise_only = false;

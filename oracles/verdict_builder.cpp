@@ -55,8 +55,12 @@ Judgement only(Verdict verdict) {
 
 bool finished(const RunRecord* record) { return record && record->outcome.kind == OutcomeKind::kFinished; }
 
-bool is_legal(const CaseContext& context, const RunRecords& runs) {
+bool may_be_legal(const CaseContext& context, const RunRecords& runs) {
   return context.violations.empty() && (!context.has_reference || finished(runs.find(RunKind::kReference)));
+}
+
+bool is_legal(const CaseContext& context, const RunRecords& runs) {
+  return context.has_reference && may_be_legal(context, runs);
 }
 
 std::string why_not_comparable(const RunRecords& runs, RunKind first, RunKind second) {

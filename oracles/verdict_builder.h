@@ -15,8 +15,10 @@ Verdict fail_verdict(std::string_view oracle, VerdictClass cls, bool fault, std:
                      std::string_view signature);
 Judgement only(Verdict verdict);
 
-/// The contract allows the case and the reference, where there is one, finished.
+/// The contract allows the case and the reference finished. Without a reference nothing is known to be legal.
 bool is_legal(const CaseContext& context, const RunRecords& runs);
+/// The same, but without a reference what the contract allows.
+bool may_be_legal(const CaseContext& context, const RunRecords& runs);
 bool finished(const RunRecord* record);
 
 /// Why a pair of runs cannot be compared: "" when both finished. Names the first that is missing or did not.

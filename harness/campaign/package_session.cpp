@@ -17,7 +17,9 @@ WorkerOptions worker_options(const SessionRequest& request) {
   options.arguments.package = request.package.path;
   options.arguments.model = request.package.model;
   options.arguments.reference = request.package.reference;
-  options.arguments.ops = request.ops;
+  // A bare name would be looked up among the system's libraries.
+  for (const std::string& library : request.ops)
+    options.arguments.ops.push_back(std::filesystem::absolute(library).string());
   options.arguments.memory_mib = request.memory_mib;
   options.case_timeout = request.timeout;
   return options;
@@ -102,7 +104,7 @@ FindingContext PackageSession::finding_context() const {
   context.package_hash = content_hash(request_.package.path);
   if (!request_.package.reference.empty())
     context.reference = std::filesystem::absolute(request_.package.reference).string();
-  context.has_reference = has_reference();
+  context.has_reference = info_.program != nullptr;
   for (const std::string& library : request_.ops) context.ops.push_back(std::filesystem::absolute(library).string());
   if (info_.pack) {
     context.recipe_source = info_.pack->recipe_source;

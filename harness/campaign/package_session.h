@@ -26,8 +26,9 @@ class PackageSession {
 
   const PackageInfo& info() const { return info_; }
   const Contract& contract() const { return info_.contract; }
-  bool has_reference() const { return info_.program != nullptr; }
-  TriageContext triage() const { return {info_.contract, has_reference()}; }
+  /// One that the worker can run; starts the worker.
+  bool has_reference() { return hello().has_reference; }
+  TriageContext triage() { return {info_.contract, has_reference()}; }
   WorkerProcess& worker() { return worker_; }
   /// One with torch's own allocator, as in production. Starts with its first case.
   WorkerProcess& plain_worker() { return plain_worker_; }

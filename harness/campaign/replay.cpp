@@ -15,9 +15,25 @@ bool any_judged(const std::vector<Verdict>& verdicts) {
   });
 }
 
+/// Classes that only a comparison with the reference can give.
+bool needs_reference(VerdictClass cls) {
+  switch (cls) {
+    case VerdictClass::kWrongResult:
+    case VerdictClass::kWrongMetadata:
+    case VerdictClass::kInputChanged:
+    case VerdictClass::kRejectsLegal:
+    case VerdictClass::kMissesError:
+    case VerdictClass::kAcceptsIllegal:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// May a case that failed with `cls` be called fixed? Wrong numbers only when the numbers were compared and agreed: that
 /// another oracle was content says nothing about them.
-bool settles(const std::vector<Verdict>& verdicts, std::optional<VerdictClass> cls) {
+bool settles(const TriageContext& context, const std::vector<Verdict>& verdicts, std::optional<VerdictClass> cls) {
+  if (cls && needs_reference(*cls) && !context.has_reference) return false;
   if (cls != VerdictClass::kWrongResult) return any_judged(verdicts);
   std::vector<Verdict> numbers;
   for (const Verdict& verdict : verdicts)
@@ -62,6 +78,9 @@ std::string_view replay_status_name(ReplayResult::Status status) {
 
 ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const CorpusEntry& entry, int times) {
   ReplayResult result;
+  // Without a reference nothing is called a fault: the section says nothing about being the same.
+  std::optional<Expectation> expected_of = entry.expectation;
+  if (expected_of && !context.has_reference) expected_of->fault.reset();
   bool judged = false;
   int failed_runs = 0;
   for (int i = 0; i < times; ++i) {
@@ -69,13 +88,13 @@ ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const 
     for (const Case& before : entry.before) executor.run(before);
     std::vector<Verdict> verdicts = judge_result(context, entry.input, executor.run(entry.input));
     ++result.tries;
-    judged = judged || settles(verdicts, entry.expectation ? entry.expectation->cls : std::nullopt);
+    judged = judged || settles(context, verdicts, entry.expectation ? entry.expectation->cls : std::nullopt);
     bool expected = false, failed = false, fault = false;
     for (const Verdict& verdict : verdicts) {
       if (verdict.status != VerdictStatus::kFail) continue;
       failed = true;
       fault = fault || verdict.fault;
-      expected = expected || (entry.expectation && matches(*entry.expectation, verdict));
+      expected = expected || (expected_of && matches(*expected_of, verdict));
       const std::string key = finding_key(verdict);
       if (std::find(result.fails.begin(), result.fails.end(), key) == result.fails.end()) result.fails.push_back(key);
     }
@@ -85,6 +104,8 @@ ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const 
     if (failed || result.fails.empty()) result.verdicts = std::move(verdicts);
   }
   using Status = ReplayResult::Status;
+  if (!context.has_reference)
+    result.note = "no reference: looked for crashes, hangs, memory faults and results that change between runs only";
   if (!entry.expectation) {
     result.reproduced = failed_runs;
     result.status = failed_runs > 0 ? Status::kFails : judged ? Status::kPasses : Status::kNotJudged;
@@ -123,6 +144,7 @@ std::string print_replay(const CorpusEntry& entry, const ReplayResult& result) {
       break;
   }
   out += '\n';
+  if (!result.note.empty()) out += "  " + result.note + "\n";
   const bool all = !entry.expectation;
   for (const Verdict& verdict : result.verdicts) {
     const bool fails = verdict.status == VerdictStatus::kFail;

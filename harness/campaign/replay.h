@@ -16,7 +16,7 @@ struct ReplayResult {
     kFlaky,       ///< as expected, but not each time
     kChanged,     ///< fails, otherwise than expected
     kFixed,       ///< judged, and nothing fails
-    kNotJudged,   ///< no oracle could say anything: see `skips`
+    kNotJudged,   ///< no oracle could say anything about it
     kFails,       ///< nothing was expected of it, and it fails
     kPasses,      ///< nothing was expected of it, and it passes
   };
@@ -25,6 +25,7 @@ struct ReplayResult {
   std::vector<Verdict> verdicts;   ///< of the last run that tells most: one that fails, where there is one
   std::vector<std::string> fails;  ///< distinct finding keys seen
   bool fault = false;              ///< what fails (or failed, when fixed) is a fault
+  std::string note;                ///< what was not looked for, and why; "" = everything was
 };
 
 std::string_view replay_status_name(ReplayResult::Status status);  ///< "still fails"

@@ -29,7 +29,7 @@ class Statistics {
 
   double cases_per_second() const { return elapsed_us > 0 ? 1e6 * static_cast<double>(cases) / elapsed_us : 0; }
   /// Judging hardly anything must not look like finding nothing.
-  bool mostly_unjudged() const { return cases > 0 && judged * 10 < cases; }
+  bool mostly_unjudged() const { return judged * 2 < cases; }
 };
 
 }  // namespace aotifuzz

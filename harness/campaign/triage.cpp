@@ -90,7 +90,7 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
   if (std::string reason = why_not_judged(context, death); !reason.empty()) return skip(oracle, std::move(reason));
 
   const std::vector<Violation> broken = violations(context.contract, c);
-  const bool accepted = death.reference_accepts || !context.has_reference;
+  const bool refused = context.has_reference && !death.reference_accepts;
   const bool in_package = death.stage == Stage::kSubject || death.stage == Stage::kSubjectAgain;
   if (death.memory) {
     Verdict verdict = memory_fault_verdict(*death.memory, {broken, context.has_reference, death.reference_accepts});
@@ -101,7 +101,7 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
   verdict.oracle = oracle;
   verdict.status = VerdictStatus::kFail;
   verdict.cls = hang ? VerdictClass::kHang : VerdictClass::kCrash;
-  verdict.fault = broken.empty() && accepted;
+  verdict.fault = broken.empty() && context.has_reference && !refused;
 
   std::string what = hang ? "hang" : "crash ";
   if (!hang)
@@ -111,7 +111,7 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
   std::string when;
   if (!broken.empty())
     when = ", breaks " + broken.front().text;
-  else if (!accepted)
+  else if (refused)
     when = ", reference raises";
   verdict.signature = what + when;
 
@@ -122,10 +122,10 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
   if (!in_package && !hang) verdict.reason += " after its run, which points to damaged memory";
   if (!broken.empty())
     verdict.reason += ", on inputs outside the contract: " + broken.front().detail;
-  else if (!accepted)
+  else if (refused)
     verdict.reason += ", on inputs for which the reference raises an error";
-  else if (context.has_reference)
-    verdict.reason += ", on inputs that the reference accepts";
+  else
+    verdict.reason += context.has_reference ? ", on inputs that the reference accepts" : std::string(", ") + kLegalityUnknown;
 
   add_measures(context, death, &verdict);
   return verdict;

@@ -169,23 +169,23 @@ const Violation* broken_condition(const std::vector<Violation>& broken, const st
 
 Verdict verdict_on(const std::string& key, const std::string& reason, const std::string& input,
                    const InputState& inputs) {
-  const bool accepted = inputs.reference_accepts || !inputs.has_reference;
+  const bool refused = inputs.has_reference && !inputs.reference_accepts;
   const Violation* broken = broken_condition(inputs.broken, input);
   Verdict verdict;
   verdict.oracle = "memory";
   verdict.status = VerdictStatus::kFail;
   verdict.cls = VerdictClass::kMemoryFault;
-  verdict.fault = !broken && accepted;
+  verdict.fault = !broken && inputs.has_reference && !refused;
   verdict.signature = std::string(verdict_class_name(VerdictClass::kMemoryFault)) + " " + key;
   verdict.reason = reason;
   if (broken) {
     verdict.signature += ", breaks " + broken->text;
     verdict.reason += ", on inputs outside the contract: " + broken->detail;
-  } else if (!accepted) {
+  } else if (refused) {
     verdict.signature += ", reference raises";
     verdict.reason += ", on inputs for which the reference raises an error";
-  } else if (inputs.has_reference) {
-    verdict.reason += ", on inputs that the reference accepts";
+  } else {
+    verdict.reason += inputs.has_reference ? ", on inputs that the reference accepts" : std::string(", ") + kLegalityUnknown;
   }
   return verdict;
 }

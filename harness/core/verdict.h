@@ -19,6 +19,9 @@ std::optional<VerdictClass> verdict_class_from_name(std::string_view name);
 enum class VerdictStatus { kPass, kFail, kSkip, kMistrusted };
 std::string_view verdict_status_name(VerdictStatus status);
 
+/// Why a failed verdict without a reference is a gap: what it accepts is half of what makes an input legal.
+inline constexpr const char* kLegalityUnknown = "and without a reference nobody knows whether the input is legal";
+
 /// What one oracle says about one case.
 struct Verdict {
   std::string oracle;                     ///< catalog key

@@ -104,6 +104,7 @@ json hello_json(const WorkerHello& hello) {
   return {{"pid", hello.pid},
           {"torch", hello.torch_version},
           {"cpu", hello.cpu_capability},
+          {"has_reference", hello.has_reference},
           {"oracles", hello.oracles},
           {"not_judged", hello.not_judged}};
 }
@@ -281,6 +282,7 @@ Result<WorkerMessage> parse_message(std::string_view line) {
     fields.integer("pid", &message.hello.pid);
     fields.string("torch", &message.hello.torch_version);
     fields.string("cpu", &message.hello.cpu_capability);
+    fields.boolean("has_reference", &message.hello.has_reference);
     fields.strings("oracles", &message.hello.oracles);
     fields.strings("not_judged", &message.hello.not_judged);
     if (!fields.ok()) return fields.error();

@@ -68,7 +68,7 @@ void FuzzCommand::declare(CLI::App& app) {
   app.add_option("--out", out_,
                  "Folder for findings and state; a later run with it goes on (default: aotifuzz-out/<package>)");
   app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
-  app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)");
+  app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
   app.add_option("--model", model_, "Model of the archive, where it holds several");
   app.add_option("--generator", generator_, "Which generator draws the cases")->capture_default_str();
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();

@@ -35,7 +35,7 @@ void MinimizeCommand::declare(CLI::App& app) {
                  "Package to run on; default: the one that the finding or its model recipe names");
   app.add_option("--model", model_, "Model of the archive, where it holds several");
   app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
-  app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)");
+  app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
   app.add_option("--models", models_,
                  "Folder of packed models, for cases that name a recipe (default: AOTIFUZZ_MODELS)");
   app.add_option("--reduce-runs", reduce_runs_, "Most runs of candidates")->capture_default_str();

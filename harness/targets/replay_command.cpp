@@ -99,7 +99,7 @@ void ReplayCommand::declare(CLI::App& app) {
                  "Package to run on; default: the one that the finding or its model recipe names");
   app.add_option("--model", model_, "Model of the archive, where it holds several");
   app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
-  app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)");
+  app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
   app.add_option("--models", models_,
                  "Folder of packed models, RECIPE.pt2 each, for cases that name a recipe (default: AOTIFUZZ_MODELS)");
   app.add_option("--times", times_, "Runs of each case, each in a fresh process")->capture_default_str();

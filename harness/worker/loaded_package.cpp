@@ -40,7 +40,7 @@ LoadedPackage::LoadedPackage(const WorkerArguments& arguments) {
   load_reference();
   load_package(arguments);
   if (!reference_) facts_.random_kernel = random_kernel(*info_.compiled);
-  oracles_ = make_oracles();
+  oracles_ = make_oracles(reference_ != nullptr);
 }
 
 void LoadedPackage::load_reference() {
@@ -82,6 +82,7 @@ WorkerHello LoadedPackage::hello() const {
   hello.pid = getpid();
   hello.torch_version = TORCH_VERSION;
   hello.cpu_capability = at::get_cpu_capability();
+  hello.has_reference = reference_ != nullptr;
   for (const auto& oracle : oracles_) hello.oracles.emplace_back(oracle->name());
   hello.not_judged = not_judged_;
   return hello;

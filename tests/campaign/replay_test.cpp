@@ -26,7 +26,7 @@ class Replay : public ::testing::Test {
   }
   ReplayResult run(std::function<CaseResult(const Case&)> answer, int times = 5) {
     FakeExecutor executor(std::move(answer));
-    const ReplayResult result = replay({contract_, true}, executor, entry_, times);
+    const ReplayResult result = replay({contract_, has_reference_}, executor, entry_, times);
     renewals_ = executor.renewals;
     ran_ = executor.ran;
     text_ = print_replay(entry_, result);
@@ -34,6 +34,7 @@ class Replay : public ::testing::Test {
   }
   Contract contract_ = tied_contract();
   CorpusEntry entry_;
+  bool has_reference_ = true;
   int renewals_ = 0;
   std::vector<Case> ran_;
   std::string text_;
@@ -56,6 +57,27 @@ TEST_F(Replay, FixedOnlyWhenItWasJudged) {
   skip.reason = "no reference";
   EXPECT_EQ(run([&](const Case&) { return reported({skip}); }).status, Status::kNotJudged);
   EXPECT_THAT(text_, HasSubstr("no reference"));
+}
+
+TEST_F(Replay, WithoutAReferenceWhatOnlyItCanTellIsNotFixedButNotJudged) {
+  has_reference_ = false;
+  for (VerdictClass cls : {VerdictClass::kWrongResult, VerdictClass::kWrongMetadata, VerdictClass::kMissesError,
+                           VerdictClass::kAcceptsIllegal, VerdictClass::kRejectsLegal, VerdictClass::kInputChanged}) {
+    entry_.expectation->cls = cls;
+    EXPECT_EQ(run([](const Case&) { return reported({passed()}); }).status, Status::kNotJudged)
+        << verdict_class_name(cls);
+  }
+  entry_.expectation->cls = VerdictClass::kCrash;
+  EXPECT_EQ(run([](const Case&) { return reported({passed()}); }).status, Status::kFixed);
+  EXPECT_THAT(text_, HasSubstr("no reference: looked for crashes"));
+}
+
+TEST_F(Replay, WithoutAReferenceACrashIsStillTheSameCrash) {
+  const ReplayResult with = run([](const Case&) { return died(SIGSEGV); });
+  entry_.expectation->cls = VerdictClass::kCrash;
+  entry_.expectation->signature = with.fails.at(0).substr(with.fails[0].find(": ") + 2);
+  has_reference_ = false;
+  EXPECT_EQ(run([](const Case&) { return died(SIGSEGV); }).status, Status::kStillFails);
 }
 
 TEST_F(Replay, ChangedSaysFromWhatToWhat) {

@@ -59,11 +59,12 @@ TEST_F(Triage, ACrashBeforeTheReferenceEndedIsNoFindingWhateverTheStageSays) {
   EXPECT_EQ(judge(tied_case(2, 3), died(SIGSEGV, Stage::kSubject, false)).status, VerdictStatus::kSkip);
 }
 
-TEST_F(Triage, WithoutAReferenceTheContractAloneSaysWhatIsLegal) {
+TEST_F(Triage, WithoutAReferenceNothingIsKnownToBeLegalSoACrashIsAGap) {
   has_reference_ = false;
-  const Verdict verdict = judge(tied_case(2, 3), died(SIGSEGV, Stage::kSubject, false));
-  EXPECT_EQ(verdict.status, VerdictStatus::kFail);
-  EXPECT_TRUE(verdict.fault);
+  const Verdict verdict = judge(tied_case(2, 3), died(SIGSEGV));
+  EXPECT_FALSE(verdict.fault);
+  EXPECT_EQ(verdict.cls, VerdictClass::kCrash);
+  EXPECT_THAT(verdict.reason, HasSubstr("nobody knows whether the input is legal"));
 }
 
 TEST_F(Triage, ARefereeThatCrashesIsNoFindingUnlessTheHeapWasHit) {
