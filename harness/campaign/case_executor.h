@@ -16,6 +16,7 @@ struct WorkerDeath {
     kSignal,       ///< the case's process died of `signal`
     kExit,         ///< it ended by itself with `status`
     kHang,         ///< the watchdog ended it
+    kDeviceFault,  ///< the device's context was lost: `device_error`
     kOutOfMemory,  ///< the kernel ended it (SIGKILL that is not ours)
     kLost,         ///< the worker program itself went away or wrote garbage: says nothing about the case
   };
@@ -27,6 +28,8 @@ struct WorkerDeath {
   bool reference_done = false;
   bool reference_accepts = false;
   uint64_t fault_address = 0;
+  std::string device_error;   ///< kDeviceFault: "an illegal memory access was encountered"
+  bool memory_fault = false;  ///< kDeviceFault: the error is about memory
   std::string last_words;  ///< end of what the process wrote to stderr: "free(): invalid pointer"
 };
 
