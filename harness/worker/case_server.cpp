@@ -58,16 +58,19 @@ int CaseServer::serve(const Setup& setup) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   install_crash_handlers(setup.recorder);
   const MemoryGauge gauge;
-  limit_memory(gauge, setup.memory_mib);
+  // A device's driver reserves address space by the terabyte.
+  if (!setup.device) limit_memory(gauge, setup.memory_mib);
   StderrCapture errors = StderrCapture::install();
   CaseRunner runner({.contract = &setup.package->info().contract,
                      .facts = &setup.package->facts(),
                      .reference = setup.package->reference(),
+                     .host_reference = setup.package->host_reference(),
                      .package = setup.package->package(),
                      .oracles = setup.package->oracles(),
                      .recorder = setup.recorder,
                      .allocator = setup.allocator,
-                     .errors = &errors});
+                     .errors = &errors,
+                     .device = setup.device});
   WorkerMessage ready;
   ready.kind = WorkerMessage::Kind::kReady;
   ready.pid = getpid();
@@ -78,7 +81,7 @@ int CaseServer::serve(const Setup& setup) {
     if (!request) return kDone;
     WorkerMessage message;
     message.kind = WorkerMessage::Kind::kReport;
-    message.report = runner.run(request->id, request->case_text);
+    message.report = runner.run(request->id, request->case_text, request->careful);
     if (!setup.channel->send(message)) return kDone;
     if (served % kLookEvery == 0 && gauge.resident_bytes() - resident_at_start > kGrowthMax) return kRecycled;
   }

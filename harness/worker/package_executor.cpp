@@ -37,16 +37,42 @@ std::string cause_on_stderr(const std::string& text) {
 
 struct PackageExecutor::Instance {
   Instance(const Request& request, bool input_checks)
-      : loader(request.package, request.model.empty() ? "model" : request.model), checks(input_checks) {}
+      : loader(request.package, request.model.empty() ? "model" : request.model, /*run_single_threaded=*/false,
+               /*num_runners=*/1, request.device.is_cpu() ? c10::DeviceIndex(-1) : request.device.index()),
+        checks(input_checks) {}
+  void own_constants(c10::Device device);
+
   AOTIModelPackageLoader loader;
   bool checks;
   bool ran = false;
+  /// By FQN. The library holds pointers to these very tensors.
+  std::map<std::string, at::Tensor> constants;
 };
+
+void PackageExecutor::Instance::own_constants(c10::Device device) {
+  torch::inductor::AOTIModelContainerRunner* runner = loader.get_runner();
+  const auto packed = runner->extract_constants_map(/*use_inactive=*/false);
+  torch::inductor::TensorConstantMap given;
+  for (const auto& [name, fqn] : runner->getConstantNamesToOriginalFQNs()) {
+    const auto it = packed.find(fqn);
+    if (it == packed.end() || it->second.device() != device || it->second.numel() == 0) continue;
+    at::Tensor& own = constants[fqn];
+    if (!own.defined()) {
+      own = at::empty_strided(it->second.sizes(), it->second.strides(), it->second.options());
+      own.copy_(it->second);
+    }
+    given.emplace(name, &own);
+  }
+  if (!given.empty())
+    runner->update_constant_buffer(given, /*use_inactive=*/false, /*validate_full_updates=*/false,
+                                   /*user_managed=*/true);
+}
 
 PackageExecutor::PackageExecutor(const Request& request) {
   try {
     plain_ = std::make_unique<Instance>(request, false);
     checking_ = std::make_unique<Instance>(request, true);
+    if (!request.device.is_cpu()) own_constants(request.device);
   } catch (const c10::Error& error) {
     refuse_to_load(error.what_without_backtrace(), request.package);
   } catch (const std::exception& error) {
@@ -65,9 +91,26 @@ PackageExecutor::PackageExecutor(const Request& request) {
 
 PackageExecutor::~PackageExecutor() = default;
 
+void PackageExecutor::own_constants(c10::Device device) {
+  for (Instance* instance : {plain_.get(), checking_.get()}) {
+    try {
+      instance->own_constants(device);
+    } catch (const std::exception& error) {
+      if (instance == plain_.get()) notes_.push_back("constants are not guarded: " + clean_error(error.what()));
+    }
+  }
+}
+
 void PackageExecutor::reset_buffers(Instance& instance) {
-  if (written_buffers_.empty()) return;
-  std::unordered_map<std::string, at::Tensor> values(written_buffers_.begin(), written_buffers_.end());
+  std::unordered_map<std::string, at::Tensor> values;
+  for (const auto& [fqn, value] : written_buffers_) {
+    const auto own = instance.constants.find(fqn);
+    if (own == instance.constants.end())
+      values.emplace(fqn, value);
+    else
+      own->second.copy_(value);
+  }
+  if (values.empty()) return;
   instance.loader.load_constants(values, /*use_inactive=*/false, /*check_full_update=*/false);
 }
 

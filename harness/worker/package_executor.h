@@ -29,6 +29,8 @@ namespace aotifuzz {
 ///          (torch 2.11 does not compile one).
 /// Buffers: a package keeps what it wrote into its buffers; those named by reset_before_runs() start each run as
 ///          exported.
+/// Devices: the library packs its constants into one block that it allocates past torch's allocator. They are given memory
+///          of their own, each its block, so that what reads beyond one is noticed.
 /// Threads: one at a time.
 class PackageExecutor {
  public:
@@ -36,12 +38,16 @@ class PackageExecutor {
     std::string package;
     std::string model;                   ///< "" = "model"
     const Contract* contract = nullptr;  ///< used by the constructor only
+    c10::Device device = c10::kCPU;
   };
   /// Loads both instances. Throws HarnessError when the package cannot be loaded.
   explicit PackageExecutor(const Request& request);
   ~PackageExecutor();
   PackageExecutor(const PackageExecutor&) = delete;
   PackageExecutor& operator=(const PackageExecutor&) = delete;
+
+  /// What is not as it should be, one line each: "constants are not guarded: ...".
+  const std::vector<std::string>& notes() const { return notes_; }
 
   /// A buffer that the program was seen to write: `value` is put into the package before each later run.
   void reset_before_runs(const std::string& fqn, const at::Tensor& value) { written_buffers_.emplace(fqn, value); }
@@ -56,11 +62,13 @@ class PackageExecutor {
 
  private:
   struct Instance;
+  void own_constants(c10::Device device);
   void reset_buffers(Instance& instance);
 
   std::unique_ptr<Instance> plain_, checking_;
   std::vector<size_t> passed_;                         ///< positions of the contract's inputs that the package takes
   std::map<std::string, at::Tensor> written_buffers_;  ///< by FQN
+  std::vector<std::string> notes_;
 };
 
 }  // namespace aotifuzz

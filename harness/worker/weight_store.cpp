@@ -8,6 +8,8 @@
 
 #include "core/error.h"
 #include "package/package_info.h"
+#include "worker/device_copies.h"
+#include "worker/device_graph.h"
 #include "worker/dtype_map.h"
 
 namespace aotifuzz {
@@ -34,7 +36,7 @@ at::Tensor view_of(const c10::Storage& storage, const WeightInfo& weight, const 
   if (!sane || (!empty && (last + 1) * width > static_cast<int64_t>(storage.nbytes())))
     throw HarnessError("weight " + weight.fqn + " is shorter than its metadata says", archive + ": " + weight.member,
                        "export the program again");
-  at::Tensor tensor = at::empty({0}, to_scalar_type(weight.meta.dtype));
+  at::Tensor tensor = at::empty({0}, at::TensorOptions(to_scalar_type(weight.meta.dtype)).device(storage.device()));
   tensor.set_(storage, offset, sizes, strides);
   return tensor;
 }
@@ -47,7 +49,7 @@ c10::ScalarType wide_type(c10::ScalarType type) {
   return type;
 }
 
-WeightStore::WeightStore(const Program& program, const std::string& archive) {
+WeightStore::WeightStore(const Program& program, const std::string& archive, c10::Device device) {
   std::map<std::string, c10::Storage> by_member;
   for (const WeightInfo& weight : program.weights) {
     if (weight.pickled || weight.meta.layout != 7 || to_scalar_type(weight.meta.dtype) == c10::ScalarType::Undefined) {
@@ -60,6 +62,8 @@ WeightStore::WeightStore(const Program& program, const std::string& archive) {
       c10::Storage storage(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes.size(),
                                                                  c10::GetCPUAllocator(), false));
       if (!bytes.empty()) std::memcpy(storage.mutable_data(), bytes.data(), bytes.size());
+      if (const c10::Device place = placed(weight.meta.device, device); !place.is_cpu())
+        storage = bytes_of(storage).to(place).storage();
       known = by_member.emplace(weight.member, std::move(storage)).first;
     }
     at::Tensor tensor = view_of(known->second, weight, archive);
