@@ -12,13 +12,15 @@
 namespace aotifuzz {
 namespace {
 
-WorkerOptions worker_options(const SessionRequest& request) {
+WorkerOptions worker_options(const SessionRequest& request, const PackageInfo& info) {
   WorkerOptions options;
   options.arguments.package = request.package.path;
   options.arguments.model = request.package.model;
   options.arguments.reference = request.package.reference;
   options.arguments.ops = request.ops;
   options.arguments.memory_mib = request.memory_mib;
+  options.arguments.device = choose_device(info, request.device);
+  if (!options.arguments.device.empty()) options.spares = kSparesOnDevice;
   options.case_timeout = request.timeout;
   return options;
 }
@@ -42,6 +44,23 @@ size_t occurrences(const std::string& text, std::string_view part) {
 
 }  // namespace
 
+std::string choose_device(const PackageInfo& info, const std::string& requested) {
+  const std::string own = info.compiled && !info.compiled->device.empty() ? info.compiled->device : "cpu";
+  if (own != "cpu" && own != "cuda")
+    throw HarnessError("the package was compiled for " + own + ", which aotifuzz does not run", info.path,
+                       "compile it for the CPU or for CUDA; `aotifuzz inspect` shows what it is");
+  const std::string device = requested.empty() ? own : requested;
+  const std::string kind = device.substr(0, device.find(':'));
+  const std::string index = kind.size() == device.size() ? "0" : device.substr(kind.size() + 1);
+  const bool number = !index.empty() && index.size() < 4 && index.find_first_not_of("0123456789") == std::string::npos;
+  if ((kind != "cpu" && kind != "cuda") || !number || (kind == "cpu" && device != kind))
+    throw UsageError("not a device", "--device " + requested, "give cpu, cuda or cuda:N");
+  if (kind != own)
+    throw HarnessError("the package was compiled for " + own + " and cannot run on " + kind, info.path,
+                       "leave --device out, or compile the model for " + kind);
+  return kind == "cpu" ? "" : kind + ":" + index;
+}
+
 bool takes_flat_arguments(const std::string& in_spec) {
   // The whole is a tuple of (tuple of arguments, dict of keyword arguments); anything more is nesting.
   if (in_spec.empty()) return true;
@@ -54,7 +73,7 @@ bool takes_flat_arguments(const std::string& in_spec) {
 }
 
 PackageSession::PackageSession(SessionRequest request)
-    : request_(std::move(request)), info_(read_package(request_.package)), worker_(worker_options(request_)) {
+    : request_(std::move(request)), info_(read_package(request_.package)), worker_(worker_options(request_, info_)) {
   for (const std::string& library : request_.ops)
     if (!std::filesystem::is_regular_file(library))
       throw UsageError("the op library is not a file", "--ops " + library, "give the path of a shared library");
@@ -83,6 +102,7 @@ std::map<std::string, std::string> PackageSession::environment() {
   const WorkerHello& hello = worker_.start();
   out["torch"] = hello.torch_version;
   out["cpu capability"] = hello.cpu_capability;
+  if (!hello.device.empty()) out["device"] = hello.device;
   if (const std::string cpu = cpu_name(); !cpu.empty()) out["cpu"] = cpu;
   out["cores"] = std::to_string(std::thread::hardware_concurrency());
   if (utsname name{}; ::uname(&name) == 0)
