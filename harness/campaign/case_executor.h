@@ -51,6 +51,9 @@ class CaseExecutor {
   virtual void renew() = 0;
   /// Multiplies the time limit of the cases that follow: a hang is believed only when a longer wait does not help.
   virtual void set_patience(double factor) {}
+  /// Whether the cases that follow are run at any price (WorkerRequest::careful), which is how an executor begins: to pin a
+  /// fault down. A campaign that only looks for them says false.
+  virtual void set_careful(bool careful) {}
 };
 
 std::string signal_name(int signal);  ///< "SIGSEGV"; "signal 99" for one without a name

@@ -20,7 +20,7 @@ WorkerOptions worker_options(const SessionRequest& request, const PackageInfo& i
   options.arguments.ops = request.ops;
   options.arguments.memory_mib = request.memory_mib;
   options.arguments.device = choose_device(info, request.device);
-  if (!options.arguments.device.empty()) options.spares = kSparesOnDevice;
+  if (!options.arguments.device.empty()) options.spares = spares_on_device();
   options.case_timeout = request.timeout;
   return options;
 }
@@ -43,6 +43,8 @@ size_t occurrences(const std::string& text, std::string_view part) {
 }
 
 }  // namespace
+
+int spares_on_device() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 5); }
 
 std::string choose_device(const PackageInfo& info, const std::string& requested) {
   const std::string own = info.compiled && !info.compiled->device.empty() ? info.compiled->device : "cpu";
@@ -122,6 +124,9 @@ FindingContext PackageSession::finding_context() const {
     context.recipe_source = info_.pack->recipe_source;
     context.recipe_function = info_.pack->recipe_function;
   }
+  for (const InputSpec& input : info_.contract.inputs) context.input_devices.push_back(input.device);
+  if (std::all_of(context.input_devices.begin(), context.input_devices.end(), [](const auto& d) { return d == "cpu"; }))
+    context.input_devices.clear();
   context.flat_arguments = !info_.program || takes_flat_arguments(info_.program->in_spec);
   return context;
 }

@@ -12,9 +12,9 @@
 
 namespace aotifuzz {
 
-/// Workers kept loaded beside the one that runs cases on a device. Loading takes seconds; each holds a context of some
-/// 500 MiB there.
-constexpr int kSparesOnDevice = 3;
+/// Workers kept loaded beside the one that runs cases on a device: loading takes a second or two and more than one core,
+/// and each holds a context of some 500 MiB there. Those for which it has no room are done without.
+int spares_on_device();
 
 struct SessionRequest {
   PackageRequest package;

@@ -14,8 +14,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kKillTimeout{5'000};
-// Shrinking a fault runs cases of its kind one after the other: all of them deserve the care that finds it.
-constexpr int kCarefulAfterFault = 64;
 
 std::string device_type(const std::string& device) { return device.empty() ? "cpu" : device.substr(0, device.find(':')); }
 
@@ -154,9 +152,7 @@ CaseResult WorkerProcess::run_once(const std::string& case_text) {
   result.fresh_child = fresh_;
   link_->begin_case();
   const uint64_t id = next_id_++;
-  const bool careful = serves_itself() && (fresh_ || careful_left_ > 0);
-  if (careful_left_ > 0) --careful_left_;
-  const std::string request = print_case_request(id, case_text, careful);
+  const std::string request = print_case_request(id, case_text, careful_ && serves_itself());
   // What serves itself may have ended since the last case; reading tells.
   if (!link_->send(request) && !serves_itself()) return lost("the worker takes no more cases");
   auto deadline = case_deadline();
@@ -220,7 +216,6 @@ CaseResult WorkerProcess::run_once(const std::string& case_text) {
     }
     losses_in_a_row_ = 0;
     result.death = recorded(message, killed);
-    if (result.death->kind == WorkerDeath::Kind::kDeviceFault) careful_left_ = kCarefulAfterFault;
     // So that what follows starts from a live process and recovery is timed here.
     if (serves_itself())
       replace();

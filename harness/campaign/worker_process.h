@@ -24,7 +24,7 @@ struct WorkerOptions {
 /// One worker in the eyes of whoever runs cases. Two kinds of program (store/worker_protocol.h):
 ///  - a fork server survives its children. The death of a child costs a fork, that of the server a start;
 ///  - a program that must not fork serves cases itself. Its death costs a spare, loaded in advance; another is started at
-///    once. The first cases of a process, and those soon after a fault, are run with care (WorkerRequest::careful).
+///    once.
 /// After kLossesMax losses of the program in a row without a finished case it is the world that is wrong. Starts with the
 /// first case or start(). Not thread-safe.
 class WorkerProcess final : public CaseExecutor {
@@ -41,6 +41,7 @@ class WorkerProcess final : public CaseExecutor {
   CaseResult run(const Case& c) override;
   void renew() override;
   void set_patience(double factor) override { patience_ = factor; }
+  void set_careful(bool careful) override { careful_ = careful; }
 
   struct Counters {
     uint64_t starts = 0;         ///< of the program, spares included
@@ -78,7 +79,7 @@ class WorkerProcess final : public CaseExecutor {
   int spares_wanted_ = 0;
   pid_t child_ = -1;  ///< serves cases; -1 = none is ready
   bool fresh_ = true;
-  int careful_left_ = 0;
+  bool careful_ = true;
   WorkerHello hello_;
   uint64_t next_id_ = 1;
   int losses_in_a_row_ = 0;
