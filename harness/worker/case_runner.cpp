@@ -24,6 +24,9 @@ constexpr uint8_t kPoison[] = {0xA5, 0x5A, 0xC3, 0x3C, 0x96, 0x69};
 
 /// One case in so many is also run with memory laid out for underruns and uses after free. Careful cases always are.
 constexpr uint64_t kProbeEvery = 16;
+/// Where the reference raises an index error, a kernel asserts or reads what it should not, and its process is lost. So
+/// one in so many of these cases runs the package, the same ones each time. Careful cases always do.
+constexpr uint64_t kIndexErrorEvery = 16;
 
 Stage stage_of(RunKind kind) {
   switch (kind) {
@@ -93,6 +96,8 @@ std::string_view run_name(RunKind kind) {
 
 struct CaseRunner::Current {
   Case parsed;
+  bool runs_despite_index_error = false;
+  bool pass_package_over = false;
   std::vector<Violation> broken;
   std::unique_ptr<CaseInputs> inputs;
   RunRecords records;
@@ -129,6 +134,7 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful
   }
   Current current;
   current.parsed = std::move(*parsed);
+  current.runs_despite_index_error = careful || std::hash<std::string_view>()(case_text) % kIndexErrorEvery == 0;
   if (current.parsed.inputs.size() != parts_.contract->inputs.size()) {
     stopped("parse", OutcomeKind::kRejected, Stage::kParse, "the case has another number of inputs than the program");
     return report;
@@ -219,6 +225,7 @@ void CaseRunner::run_missing(Current& current, std::vector<RunRequest> requests,
   for (const RunRequest& request : requests) {
     if (current.records.find(request)) continue;
     if (is_subject(request.kind) ? !parts_.package : !parts_.reference) continue;
+    if (is_subject(request.kind) && current.pass_package_over) continue;
     RunRecord record = run_once(current, request);
     report.runs.push_back({std::string(run_name(request.kind)), record.outcome, record.us});
     if (request.kind == RunKind::kReference) report.reference_accepts = record.outcome.kind == OutcomeKind::kFinished;
@@ -282,6 +289,7 @@ bool CaseRunner::host_refuses(Current& current, RunRecord& record) {
       parts_.host_reference->run(current.values(&tensors, {}), {.recorder = parts_.recorder});
   if (results.outcome.kind != OutcomeKind::kRejected || !is_index_error(results.outcome.message)) return false;
   record.outcome = std::move(results.outcome);
+  current.pass_package_over = !current.runs_despite_index_error;
   if (parts_.recorder) parts_.recorder->reference_done = 1;
   return true;
 }

@@ -1,11 +1,15 @@
 #include "worker/device_copies.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 
 namespace aotifuzz {
 namespace {
+
+/// Copies of up to so much go through page-locked memory, all at once: each copy into ordinary memory waits for the device.
+constexpr int64_t kLockedMax = int64_t{1} << 20;
 
 /// A range of addresses that storages cover without a gap, and its copy.
 struct Region {
@@ -41,13 +45,16 @@ std::vector<Region> regions_of(const std::vector<at::Tensor>& tensors, c10::Devi
   return regions;
 }
 
-void copy_region(Region& region, c10::Device device) {
+/// Whether the device must be waited for before the copy is read.
+bool copy_region(Region& region, c10::Device device) {
   const int64_t bytes = region.end - region.begin;
-  region.copy = at::empty({bytes}, at::TensorOptions(at::kByte).device(device));
+  const bool locked = device.is_cpu() && bytes <= kLockedMax;
+  region.copy = at::empty({bytes}, at::TensorOptions(at::kByte).device(device).pinned_memory(locked));
   for (const c10::Storage& part : region.parts) {
     const int64_t at = begin_of(part) - region.begin;
-    region.copy.narrow(0, at, static_cast<int64_t>(part.nbytes())).copy_(bytes_of(part));
+    region.copy.narrow(0, at, static_cast<int64_t>(part.nbytes())).copy_(bytes_of(part), /*non_blocking=*/locked);
   }
+  return locked;
 }
 
 }  // namespace
@@ -60,7 +67,12 @@ at::Tensor bytes_of(const c10::Storage& storage) {
 
 std::vector<at::Tensor> copied_to(const std::vector<at::Tensor>& tensors, c10::Device device) {
   std::vector<Region> regions = regions_of(tensors, device);
-  for (Region& region : regions) copy_region(region, device);
+  bool wait = false;
+  for (Region& region : regions) wait |= copy_region(region, device);
+  if (wait) {
+    const c10::Device source = regions.front().parts.front().device();
+    c10::impl::VirtualGuardImpl(source.type()).synchronizeDevice(source.index());
+  }
   std::vector<at::Tensor> out(tensors);
   for (at::Tensor& tensor : out) {
     if (!tensor.defined() || tensor.device() == device) continue;

@@ -39,7 +39,8 @@ c10::Storage copy_storage(const c10::Storage& host, int64_t misalign, c10::Devic
   const int64_t bytes = static_cast<int64_t>(host.nbytes());
   const int64_t whole = misalign == 0 ? bytes : (misalign + bytes + kBoundary - 1) / kBoundary * kBoundary;
   const at::Tensor all = at::empty({whole}, at::TensorOptions(at::kByte).device(device));
-  if (bytes > 0) all.narrow(0, misalign, bytes).copy_(bytes_of(host));
+  // Need not wait: from ordinary memory the driver has read all of it when the call returns.
+  if (bytes > 0) all.narrow(0, misalign, bytes).copy_(bytes_of(host), /*non_blocking=*/true);
   if (misalign == 0) return all.storage();
   void* data = static_cast<char*>(all.mutable_data_ptr()) + misalign;
   auto* owner = new c10::Storage(all.storage());

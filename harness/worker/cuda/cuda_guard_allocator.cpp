@@ -46,47 +46,64 @@ CudaGuardAllocator::CudaGuardAllocator(int device) : maker_(device) {
 void* CudaGuardAllocator::allocate(size_t bytes, CUstream stream) {
   if (bytes == 0) return nullptr;
   const std::lock_guard lock(mutex_);
+  const size_t slack = run_.at_start ? 0 : slack_of(bytes);
   Block block;
-  block.slot = take_slot(bytes, stream);
+  block.slot = take_slot(bytes + slack, stream);
   block.bytes = bytes;
   block.run = run_number_;
   block.pattern = run_.poison;
-  block.has_canary = !run_.at_start && slack_of(bytes) != 0;
-  const size_t slack = run_.at_start ? 0 : slack_of(bytes);
+  block.has_canary = slack != 0;
   const CUdeviceptr start = run_.at_start ? block.slot.start : block.slot.end() - bytes - slack;
-  // An error of an earlier kernel may surface here: whoever waits for the device hears of it again.
-  CudaDriver::get().memset8(start, run_.poison, bytes + slack, stream);
+  fill(block.slot, start, bytes + slack, stream);
   void* address = reinterpret_cast<void*>(start);
   live_[address] = block;
   return address;
 }
 
+void CudaGuardAllocator::fill(CudaSlot& slot, CUdeviceptr start, size_t bytes, CUstream stream) {
+  const bool ahead = slot.pattern == run_.poison && slot.filled >= slot.end() - start;
+  // An error of an earlier kernel may surface here: whoever waits for the device hears of it again.
+  if (!ahead) CudaDriver::get().memset8(start, run_.poison, bytes, stream);
+  slot.filled = 0;
+}
+
 CudaSlot CudaGuardAllocator::take_slot(size_t bytes, CUstream stream) {
   const size_t wanted = maker_.slot_bytes(bytes);
-  if (const auto it = pool_.find(wanted); it != pool_.end() && !it->second.empty()) {
-    CudaSlot slot = it->second.back();
-    it->second.pop_back();
-    pool_bytes_ -= slot.bytes;
-    // What another stream may still be doing with it is not ordered with what comes.
-    if (slot.stream != stream) CudaDriver::get().synchronize();
-    slot.stream = stream;
-    return slot;
-  }
+  const size_t filled = run_.at_start || bytes > kFilledAhead ? 0 : bytes;
   CudaSlot slot;
-  for (const bool last_try : {false, true}) {
-    if (last_try) {
-      CudaDriver::get().synchronize();
-      trim(0);
-    }
-    if (bytes_max_ != 0 && bytes_held_ + wanted > bytes_max_) continue;
-    slot = maker_.make(wanted);
-    if (slot.start != 0) break;
+  const bool pooled = take_pooled(wanted, filled, &slot) ||
+                      (bytes_held_ + wanted > kFreshSlotsMax && take_pooled(wanted, 0, &slot));
+  if (!pooled) slot = make_slot(wanted);
+  if (slot.start == 0 && !take_pooled(wanted, 0, &slot)) {
+    CudaDriver::get().synchronize();
+    trim(0);
+    slot = make_slot(wanted);
   }
   TORCH_CHECK_WITH(OutOfMemoryError, slot.start != 0, "CUDA out of memory: no room for ", bytes, " bytes beside ",
                    bytes_held_);
-  bytes_held_ += slot.bytes;
+  // What another stream may still be doing with it is not ordered with what comes.
+  if (pooled && slot.stream != stream) CudaDriver::get().synchronize();
   slot.stream = stream;
   return slot;
+}
+
+CudaSlot CudaGuardAllocator::make_slot(size_t slot_bytes) {
+  if (bytes_max_ != 0 && bytes_held_ + slot_bytes > bytes_max_) return {};
+  const CudaSlot slot = maker_.make(slot_bytes);
+  bytes_held_ += slot.bytes;
+  return slot;
+}
+
+/// The last of its size, if `filled` bytes of it hold the run's pattern.
+bool CudaGuardAllocator::take_pooled(size_t slot_bytes, size_t filled, CudaSlot* slot) {
+  const auto it = pool_.find(slot_bytes);
+  if (it == pool_.end() || it->second.empty()) return false;
+  const CudaSlot& last = it->second.back();
+  if (filled > 0 && (last.pattern != run_.poison || last.filled < filled)) return false;
+  *slot = last;
+  it->second.pop_back();
+  pool_bytes_ -= slot->bytes;
+  return true;
 }
 
 void CudaGuardAllocator::free(void* address, CUstream stream) {
@@ -103,8 +120,10 @@ void CudaGuardAllocator::free(void* address, CUstream stream) {
   closed_.push_back(block.slot);
 }
 
-void CudaGuardAllocator::release(const CudaSlot& slot) {
-  pool_[slot.bytes].push_back(slot);
+void CudaGuardAllocator::release(CudaSlot slot) {
+  slot.filled = 0;
+  std::vector<CudaSlot>& slots = pool_[slot.bytes];
+  slots.insert(slots.begin(), slot);
   pool_bytes_ += slot.bytes;
 }
 
@@ -136,6 +155,16 @@ void CudaGuardAllocator::begin_run(const DeviceRun& run) {
   run_ = run;
   ++run_number_;
   checks_.clear();
+  for (auto& [bytes, slots] : pool_) {
+    for (CudaSlot& slot : slots) {
+      if (slot.filled >= kFilledAhead && slot.pattern == run.poison) continue;
+      if (!fill_.add(slot.end() - kFilledAhead, kFilledAhead)) break;
+      slot.filled = kFilledAhead;
+      slot.pattern = run.poison;
+      slot.stream = nullptr;
+    }
+  }
+  fill_.launch(run.poison);
 }
 
 void CudaGuardAllocator::queue_checks() {

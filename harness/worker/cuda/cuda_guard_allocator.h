@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "worker/cuda/cuda_fill.h"
 #include "worker/cuda/cuda_slot.h"
 #include "worker/device_runtime.h"
 
@@ -22,16 +22,21 @@ namespace aotifuzz {
 ///
 /// Place:   starts are aligned to 16 bytes, as generated kernels assume; the up to 15 bytes between a block's end and the
 ///          guard are a canary, checked when the block is freed and when the run ends.
-/// Fresh:   memory is filled with the run's pattern on the stream that asks for it.
-/// Freed:   a slot is used again at once, in the order of its stream. In a run with `protect_freed` a free waits for the
-///          device and takes the memory out of its addresses until the run ends.
-/// Speed:   slots are pooled by size; a warm allocation costs a look-up and the fill.
+/// Fresh:   memory is filled with the run's pattern: the last kFilledAhead bytes of pooled slots when a run begins, with one
+///          launch for all; whatever else a block needs on the stream that asks for it.
+/// Freed:   a slot is used again in the order of its stream. In a run with `protect_freed` a free waits for the device and
+///          takes the memory out of its addresses until the run ends.
+/// Speed:   slots are pooled by size; a warm allocation of a small block costs a look-up.
 /// Bounds:  freed memory beyond a sixteenth of the device's is given back when a run ends, all of it when there is no
 ///          memory left. Every block takes at least one granule (2 MiB).
 /// Failure: c10::OutOfMemoryError when the device, or the limit, has no room.
 /// Threads: safe, except begin_run() and end_run().
 class CudaGuardAllocator {
  public:
+  static constexpr size_t kFilledAhead = size_t{64} << 10;
+  /// Memory up to which a new slot is made rather than a pooled one filled in the midst of a run.
+  static constexpr size_t kFreshSlotsMax = size_t{512} << 20;
+
   /// Makes it torch's CUDA allocator for the rest of the process. Call with the device's context current and before torch
   /// has allocated anything there.
   static CudaGuardAllocator& install(int device);
@@ -64,16 +69,20 @@ class CudaGuardAllocator {
     uint8_t pattern = 0;
   };
   CudaSlot take_slot(size_t bytes, CUstream stream);
-  void release(const CudaSlot& slot);
+  CudaSlot make_slot(size_t slot_bytes);
+  bool take_pooled(size_t slot_bytes, size_t filled, CudaSlot* slot);
+  void fill(CudaSlot& slot, CUdeviceptr start, size_t bytes, CUstream stream);
+  void release(CudaSlot slot);
   void trim(size_t bytes_kept);
   void queue_check(const Block& block, CUstream stream);
 
   std::mutex mutex_;
   CudaSlotMaker maker_;
-  std::map<size_t, std::vector<CudaSlot>> pool_;  ///< by bytes
+  CudaFill fill_;
+  std::map<size_t, std::vector<CudaSlot>> pool_;  ///< by bytes; those that are filled last
   std::unordered_map<void*, Block> live_;
   std::vector<CudaSlot> closed_;
-  std::deque<Check> checks_;  ///< queued in this run; their bytes lie in copies_
+  std::vector<Check> checks_;  ///< queued in this run; their bytes lie in copies_
   uint8_t* copies_ = nullptr;
   DeviceRun run_;
   uint64_t run_number_ = 0;

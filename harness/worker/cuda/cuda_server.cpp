@@ -48,6 +48,7 @@ int CudaServer::serve() {
   // Never destroyed: destructors of a package are not ours to run.
   auto* package = new LoadedPackage(arguments_, &runtime);
   if (host_allocator) host_allocator->set_alignment(1);
+  warm_up_host();
   runtime.warm_up();
   runtime.package_loaded();
   runtime.end_run();

@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace aotifuzz {
 
@@ -13,6 +14,8 @@ struct CudaSlot {
   size_t bytes = 0;       ///< usable
   CUmemGenericAllocationHandle memory = 0;
   CUstream stream = nullptr;  ///< that last used it
+  size_t filled = 0;          ///< bytes before its end that hold `pattern`, untouched since
+  uint8_t pattern = 0;
 
   CUdeviceptr end() const { return start + bytes; }
 };
