@@ -1,6 +1,7 @@
 #include "oracles/catalog.h"
 
 #include "oracles/close_oracle.h"
+#include "oracles/memory_oracle.h"
 #include "oracles/metadata_oracle.h"
 #include "oracles/rejection_oracle.h"
 #include "oracles/stable_oracle.h"
@@ -17,6 +18,7 @@ std::unique_ptr<Oracle> make() {
 /// In order of cost: what is cheap and decides legality first, what may ask for a referee last.
 constexpr OracleRow kRows[] = {
     {"rejection", "who refuses what: legal inputs refused, errors missed", &make<RejectionOracle>},
+    {"memory", "bytes around buffers that the package changed", &make<MemoryOracle>},
     {"metadata", "number, dtype, sizes, device and aliasing of outputs", &make<MetadataOracle>},
     {"close", "output values against eager, within any legal order of arithmetic", &make<CloseOracle>},
     {"unchanged_inputs", "inputs afterwards: untouched, or what eager left in them", &make<UnchangedInputsOracle>},

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/memory_fault.h"
 #include "core/outcome.h"
 
 namespace aotifuzz {
@@ -25,6 +26,40 @@ struct RunRequest {
   friend bool operator==(const RunRequest&, const RunRequest&) = default;
 };
 
+/// Memory during a run of the package.
+struct RunMemory {
+  int pattern = 0;        ///< which of the patterns fresh memory is filled with; 0 in the first run
+  bool at_start = false;  ///< buffers start, not end, against inaccessible memory, and freed ones are not used again
+  bool protect_freed = false;  ///< and become inaccessible, which costs microseconds each
+  friend bool operator==(const RunMemory&, const RunMemory&) = default;
+};
+
+/// The patterns that there are.
+constexpr int kPoisonPatterns = 6;
+
+/// Seeds of kSubjectAgain below this number the repetitions that a case asks for; the others name the memory of a run.
+constexpr uint64_t kChosenMemory = 1 << 16;
+
+/// A further run of the package with `memory`; `repetition` keeps several of them apart. At the start, freed buffers are
+/// inaccessible: whoever asks has a suspicion.
+inline RunRequest subject_with(const RunMemory& memory, uint64_t repetition) {
+  return {RunKind::kSubjectAgain,
+          kChosenMemory + ((repetition * kPoisonPatterns + static_cast<uint64_t>(memory.pattern)) << 1 | memory.at_start)};
+}
+
+/// What memory is like in a run of the package. Repetitions differ from the first run in both respects, and by turns in
+/// one.
+inline RunMemory memory_of(const RunRequest& request) {
+  if (request.kind != RunKind::kSubjectAgain) return {};
+  if (request.seed >= kChosenMemory) {
+    const uint64_t code = request.seed - kChosenMemory;
+    const bool at_start = (code & 1) != 0;
+    return {static_cast<int>((code >> 1) % kPoisonPatterns), at_start, at_start};
+  }
+  const bool at_start = request.seed % 2 != 0;
+  return {static_cast<int>(1 + request.seed % (kPoisonPatterns - 1)), at_start, at_start && request.seed > 1};
+}
+
 /// One finished run. Tensors stay in the worker.
 struct RunRecord {
   RunRequest request;
@@ -35,6 +70,7 @@ struct RunRecord {
   std::vector<at::Tensor> inputs_after;  ///< the input tensors that the run was given, after it (undefined for scalars)
   /// Values the reference's watched nodes saw (ProgramFacts::watched), by node name: operands of arg-reductions.
   std::vector<std::pair<std::string, at::Tensor>> watched;
+  std::vector<MemoryFault> damage;  ///< of a run of the package: bytes around its buffers that it changed
   double us = 0;
 };
 

@@ -2,7 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "oracles/host_values.h"
 #include "oracles/referee_runs.h"
@@ -11,10 +13,12 @@
 namespace aotifuzz {
 namespace {
 
+/// Where two runs of the package differ.
 struct Difference {
-  size_t tensor = 0;
-  int64_t element = 0;
-  std::string index, first, second;
+  std::string where;  ///< "output 0", "the outcome"
+  std::string op;     ///< that gives the output; "" = not known
+  std::optional<size_t> output;
+  std::string index, first, later;
 };
 
 /// True when element `i` of what `pick` gives differs between the float64 run and one that draws undefined results.
@@ -28,27 +32,115 @@ bool is_undefined(const RefereeRuns& referee, const Pick& pick, int64_t i) {
   return false;
 }
 
-/// First element that differs and that `skip` does not excuse.
-template <class Skip>
-bool find_difference(const at::Tensor& first, const at::Tensor& second, const Skip& skip, Difference& out) {
-  if (!first.defined() || !second.defined()) return false;
-  if (first.sizes() != second.sizes() || first.scalar_type() != second.scalar_type()) {
-    out.index = "";
-    out.first = out.second = "another shape";
+/// First element that differs and that `excused` does not cover.
+template <class Excused>
+bool tensors_differ(const at::Tensor& first, const at::Tensor& later, const Excused& excused, Difference* out) {
+  if (!first.defined() || !later.defined()) return false;
+  if (first.sizes() != later.sizes() || first.scalar_type() != later.scalar_type()) {
+    out->first = out->later = "another shape";
     return true;
   }
-  const HostValues a(first), b(second);
+  const HostValues a(first), b(later);
   for (int64_t i = 0; i < a.size(); ++i) {
-    if (HostValues::same(a, b, i) || skip(i)) continue;
+    if (HostValues::same(a, b, i) || excused(i)) continue;
     std::vector<int64_t> sizes = first.sizes().vec();
     if (first.is_complex()) sizes.push_back(2);
-    out.element = i;
-    out.index = index_text(i, sizes);
-    out.first = a.text(i);
-    out.second = b.text(i);
+    out->index = index_text(i, sizes);
+    out->first = a.text(i);
+    out->later = b.text(i);
     return true;
   }
   return false;
+}
+
+bool is_random(const CaseContext& context, size_t output) {
+  return output < context.facts.outputs.size() && !context.facts.outputs[output].random_op.empty();
+}
+
+/// The first difference that a random op does not explain. `referee` not null: nor an undefined result.
+std::optional<Difference> difference(const CaseContext& context, const RunRecord& first, const RunRecord& later,
+                                     const RefereeRuns* referee) {
+  Difference out;
+  if (finished(&first) != finished(&later)) {
+    out.where = "the outcome";
+    out.first = outcome_kind_name(first.outcome.kind);
+    out.later = outcome_kind_name(later.outcome.kind);
+    return out;
+  }
+  if (!finished(&first)) return std::nullopt;
+  for (size_t i = 0; i < first.outputs.size() && i < later.outputs.size(); ++i) {
+    if (is_random(context, i)) continue;
+    const auto pick = [i](const RunRecord& run) { return i < run.outputs.size() ? run.outputs[i] : at::Tensor(); };
+    const auto excused = [&](int64_t element) {
+      return referee && referee->available() && is_undefined(*referee, pick, element);
+    };
+    if (!tensors_differ(first.outputs[i], later.outputs[i], excused, &out)) continue;
+    out.where = "output " + std::to_string(i);
+    out.output = i;
+    if (i < context.facts.outputs.size()) out.op = context.facts.outputs[i].op;
+    return out;
+  }
+  for (size_t i = 0; i < first.inputs_after.size() && i < later.inputs_after.size(); ++i) {
+    const auto nothing = [](int64_t) { return false; };
+    if (!tensors_differ(first.inputs_after[i], later.inputs_after[i], nothing, &out)) continue;
+    out.where = "input " + context.input.inputs[i].name + " afterwards";
+    return out;
+  }
+  return std::nullopt;
+}
+
+bool out_of_memory(const RunRecord& run) { return run.outcome.kind == OutcomeKind::kOutOfMemory; }
+
+/// Runs that tell why two runs differ: one thing is changed at a time.
+class Experiment {
+ public:
+  Experiment(const CaseContext& context, const RunRecords& runs, const RunRecord& first, const RunRecord& later)
+      : context_(context), runs_(runs), first_(first), later_(later), memory_(memory_of(later.request)) {}
+
+  /// Does it only matter which end of a buffer lies where? Products round by alignment. False while runs are missing.
+  bool is_placement(std::vector<RunRequest>* missing) const {
+    if (!memory_.at_start) return false;
+    const RunRecord* filled = find(filled_request(0), missing);
+    const RunRecord* repeated = find(subject_with(memory_, 0), missing);
+    return filled && repeated && same(first_, *filled) && same(later_, *repeated);
+  }
+
+  /// Does it only matter what fresh memory holds? Each way twice: what changes by itself is unstable, not unwritten.
+  bool is_unwritten(std::vector<RunRequest>* missing) const {
+    const RunRecord* first[] = {find(subject_with({}, 0), missing), find(subject_with({}, 1), missing)};
+    const RunRecord* filled[] = {find(filled_request(0), missing), find(filled_request(1), missing)};
+    if (!missing->empty()) return false;
+    return same(first_, *first[0]) && same(first_, *first[1]) && same(*filled[0], *filled[1]) &&
+           !same(first_, *filled[0]);
+  }
+
+ private:
+  RunRequest filled_request(uint64_t repetition) const { return subject_with({memory_.pattern, false}, repetition); }
+  const RunRecord* find(const RunRequest& request, std::vector<RunRequest>* missing) const {
+    const RunRecord* run = runs_.find(request);
+    if (!run) missing->push_back(request);
+    return run;
+  }
+  bool same(const RunRecord& a, const RunRecord& b) const { return !difference(context_, a, b, nullptr); }
+
+  const CaseContext& context_;
+  const RunRecords& runs_;
+  const RunRecord &first_, &later_;
+  RunMemory memory_;
+};
+
+Judgement ask(std::vector<RunRequest> requests) {
+  Judgement judgement;
+  judgement.more_runs = std::move(requests);
+  return judgement;
+}
+
+Verdict described(Verdict verdict, const Difference& found) {
+  verdict.measures.emplace_back("where", found.where);
+  verdict.measures.emplace_back("index", found.index);
+  verdict.measures.emplace_back("first run", found.first);
+  verdict.measures.emplace_back("later run", found.later);
+  return verdict;
 }
 
 }  // namespace
@@ -67,67 +159,67 @@ Judgement StableOracle::judge(const CaseContext& context, const RunRecords& runs
   const RunRecord* subject = runs.find(RunKind::kSubject);
   if (!subject) return only(skip_verdict(name(), "no run: subject"));
   if (!runs.find(RunKind::kSubjectAgain)) return only(skip_verdict(name(), "no run: subject-again"));
+  const RunRecord* reference = context.has_reference ? runs.find(RunKind::kReference) : nullptr;
+  if (context.has_reference && !reference) return only(skip_verdict(name(), "no run: reference"));
+
+  for (const RunRecord& again : runs.all()) {
+    if (again.request.kind != RunKind::kSubjectAgain || again.request.seed >= kChosenMemory) continue;
+    if (std::optional<Judgement> judgement = judge_pair(context, runs, *subject, again)) return std::move(*judgement);
+  }
   if (!context.violations.empty()) return only(skip_verdict(name(), "illegal input"));
   if (!is_legal(context, runs)) return only(skip_verdict(name(), "the reference did not finish"));
-
-  const RefereeRuns referee = collect_referee_runs(runs);
-  bool random = false;
-  for (const RunRecord& again : runs.all()) {
-    if (again.request.kind != RunKind::kSubjectAgain) continue;
-    const auto fail = [&](const std::string& where, const std::string& op, const Difference& difference) {
-      Verdict verdict =
-          fail_verdict(name(), VerdictClass::kUnstable, true, "two runs on the same input differ in " + where,
-                       where + (op.empty() ? "" : " " + op));
-      verdict.measures = {{"where", where},
-                          {"index", difference.index},
-                          {"first run", difference.first},
-                          {"later run", difference.second}};
-      return only(std::move(verdict));
-    };
-    if (finished(subject) != finished(&again)) {
-      Difference difference;
-      difference.first = outcome_kind_name(subject->outcome.kind);
-      difference.second = outcome_kind_name(again.outcome.kind);
-      if (subject->outcome.kind == OutcomeKind::kOutOfMemory || again.outcome.kind == OutcomeKind::kOutOfMemory)
-        return only(skip_verdict(name(), "out-of-memory"));
-      return fail("the outcome", "", difference);
-    }
-    if (!finished(subject)) continue;
-    for (size_t i = 0; i < subject->outputs.size() && i < again.outputs.size(); ++i) {
-      const bool known = i < context.facts.outputs.size();
-      if (known && !context.facts.outputs[i].random_op.empty()) {
-        random = true;
-        continue;
-      }
-      Difference difference;
-      const auto nothing = [](int64_t) { return false; };
-      if (!find_difference(subject->outputs[i], again.outputs[i], nothing, difference)) continue;
-      if (!context.has_reference && !context.facts.random_kernel.empty())
-        return only(mistrusted_verdict(name(), "no reference, and random: " + context.facts.random_kernel));
-      if (context.has_reference && referee.stage < 2) {
-        Judgement judgement;  // are these elements defined at all?
-        judgement.more_runs = referee_requests(referee.stage + 1);
-        return judgement;
-      }
-      const auto pick = [i](const RunRecord& run) { return i < run.outputs.size() ? run.outputs[i] : at::Tensor(); };
-      const auto excused = [&](int64_t element) { return referee.available() && is_undefined(referee, pick, element); };
-      if (!find_difference(subject->outputs[i], again.outputs[i], excused, difference)) continue;
-      if (context.facts.has_uninitialized && !referee.available())
-        return only(mistrusted_verdict(name(), "no referee: " + without_numbers(referee.failure)));
-      return fail("output " + std::to_string(i), known ? context.facts.outputs[i].op : "", difference);
-    }
-    for (size_t i = 0; i < subject->inputs_after.size() && i < again.inputs_after.size(); ++i) {
-      Difference difference;
-      const auto nothing = [](int64_t) { return false; };
-      if (find_difference(subject->inputs_after[i], again.inputs_after[i], nothing, difference))
-        return fail("input " + context.input.inputs[i].name + " afterwards", "", difference);
-    }
-  }
   if (!finished(subject))
     return only(skip_verdict(name(), "subject " + std::string(outcome_kind_name(subject->outcome.kind))));
   Judgement judgement = only(pass_verdict(name()));
-  if (random) judgement.verdicts.push_back(mistrusted_verdict(name(), "random op: outputs that depend on it"));
+  for (size_t i = 0; i < subject->outputs.size(); ++i)
+    if (is_random(context, i)) {
+      judgement.verdicts.push_back(mistrusted_verdict(name(), "random op: outputs that depend on it"));
+      break;
+    }
   return judgement;
+}
+
+/// None: nothing to say about this pair.
+std::optional<Judgement> StableOracle::judge_pair(const CaseContext& context, const RunRecords& runs,
+                                                  const RunRecord& subject, const RunRecord& again) const {
+  std::optional<Difference> found = difference(context, subject, again, nullptr);
+  if (!found) return std::nullopt;
+  if (out_of_memory(subject) || out_of_memory(again)) return only(skip_verdict(name(), "out-of-memory"));
+  if (found->output && !context.has_reference && !context.facts.random_kernel.empty())
+    return only(mistrusted_verdict(name(), "no reference, and random: " + context.facts.random_kernel));
+  // Without the reference's values nobody knows which elements are undefined.
+  const bool legal = is_legal(context, runs);
+  const bool reference_finished = context.has_reference && finished(runs.find(RunKind::kReference));
+  if (!legal && context.facts.has_uninitialized && !reference_finished) return std::nullopt;
+
+  const Experiment experiment(context, runs, subject, again);
+  std::vector<RunRequest> missing;
+  if (experiment.is_placement(&missing)) return std::nullopt;
+  if (!missing.empty()) return ask(std::move(missing));
+
+  const RefereeRuns referee = collect_referee_runs(runs);
+  if (found->output && reference_finished) {
+    if (referee.stage < 2) return ask(referee_requests(referee.stage + 1));  // are these elements defined at all?
+    found = difference(context, subject, again, &referee);
+    if (!found) return std::nullopt;
+    if (found->output && context.facts.has_uninitialized && !referee.available())
+      return only(mistrusted_verdict(name(), "no referee: " + without_numbers(referee.failure)));
+  }
+
+  const bool unwritten = experiment.is_unwritten(&missing);
+  if (!missing.empty()) return ask(std::move(missing));
+  const std::string where = found->where + (found->op.empty() ? "" : " " + found->op);
+  if (unwritten) {
+    Verdict verdict =
+        unwritten_read_verdict(where, {context.violations, context.has_reference, reference_finished});
+    verdict.oracle = name();
+    return only(described(std::move(verdict), *found));
+  }
+  // What two runs make of an illegal input is told by the oracle that compares them with the reference.
+  if (!legal) return std::nullopt;
+  return only(described(fail_verdict(name(), VerdictClass::kUnstable, true,
+                                     "two runs on the same input differ in " + found->where, where),
+                        *found));
 }
 
 }  // namespace aotifuzz

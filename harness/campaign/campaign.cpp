@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "campaign/allocator_modes.h"
 #include "campaign/confirmed_reduction.h"
 #include "core/python_repro.h"
 #include "store/atomic_file.h"
@@ -262,6 +263,9 @@ std::chrono::milliseconds Campaign::reduce_time(const Verdict& verdict) const {
 }
 
 void Campaign::report(Finding finding, const std::string& key, uint64_t duplicates) {
+  if (finding.verdict.cls == VerdictClass::kMemoryFault && subject_.plain && finding.before.empty())
+    finding.verdict.measures.emplace_back("without the guard",
+                                          shows_without_guard(triage_, *subject_.plain, finding.minimal));
   // The package is part of the name: two builds in one folder may share a finding.
   const std::string slug = finding_slug(finding.verdict, key + subject_.context.package_hash);
   FindingContext context = subject_.context;

@@ -40,6 +40,7 @@ struct CampaignSubject {
   std::map<std::string, std::string> environment;
   FindingContext context;                                 ///< inputs_python is filled in for each finding
   std::map<std::string, std::vector<int64_t>> landmarks;  ///< values worth trying, by dimension: for coverage
+  CaseExecutor* plain = nullptr;  ///< without the guard: shows what production would notice; null: not tried
 };
 
 /// What a campaign tells while it runs.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/case.h"
+#include "core/memory_fault.h"
 #include "core/outcome.h"
 #include "core/worker_report.h"
 
@@ -30,6 +31,8 @@ struct WorkerDeath {
   uint64_t fault_address = 0;
   std::string device_error;   ///< kDeviceFault: "an illegal memory access was encountered"
   bool memory_fault = false;  ///< kDeviceFault: the error is about memory
+  std::optional<MemoryFault> memory;  ///< the address that it died of lies in guarded memory
+  std::string stack;       ///< where it died, one function a line, innermost first; "" = not known
   std::string last_words;  ///< end of what the process wrote to stderr: "free(): invalid pointer"
 };
 

@@ -25,6 +25,13 @@ WorkerOptions worker_options(const SessionRequest& request, const PackageInfo& i
   return options;
 }
 
+WorkerOptions plain_options(const SessionRequest& request, const PackageInfo& info) {
+  WorkerOptions options = worker_options(request, info);
+  options.arguments.guard_allocator = false;
+  options.spares = std::min(options.spares, 1);  // it runs a case now and then
+  return options;
+}
+
 std::string cpu_name() {
   std::ifstream in("/proc/cpuinfo");
   std::string line;
@@ -75,7 +82,10 @@ bool takes_flat_arguments(const std::string& in_spec) {
 }
 
 PackageSession::PackageSession(SessionRequest request)
-    : request_(std::move(request)), info_(read_package(request_.package)), worker_(worker_options(request_, info_)) {
+    : request_(std::move(request)),
+      info_(read_package(request_.package)),
+      worker_(worker_options(request_, info_)),
+      plain_worker_(plain_options(request_, info_)) {
   for (const std::string& library : request_.ops)
     if (!std::filesystem::is_regular_file(library))
       throw UsageError("the op library is not a file", "--ops " + library, "give the path of a shared library");

@@ -34,6 +34,8 @@ class PackageSession {
   bool has_reference() const { return info_.program != nullptr; }
   TriageContext triage() const { return {info_.contract, has_reference()}; }
   WorkerProcess& worker() { return worker_; }
+  /// One with torch's own allocator, as in production. Starts with its first case.
+  WorkerProcess& plain_worker() { return plain_worker_; }
   const WorkerHello& hello() { return worker_.start(); }
 
   /// Throws HarnessError when `c` (read from `where`) is a case for another package: another number of inputs, or the
@@ -51,6 +53,7 @@ class PackageSession {
   SessionRequest request_;
   PackageInfo info_;
   WorkerProcess worker_;
+  WorkerProcess plain_worker_;
 };
 
 /// The device to run on: what is `requested` ("" = the package's own), checked against the package. "" for the CPU, else

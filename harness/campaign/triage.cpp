@@ -104,6 +104,23 @@ std::string why_not_judged(const TriageContext& context, const WorkerDeath& deat
   return "";
 }
 
+std::string on_one_line(std::string stack) {
+  for (size_t at = stack.find('\n'); at != std::string::npos; at = stack.find('\n', at)) stack.replace(at, 1, " < ");
+  return stack;
+}
+
+/// What is known of any death, whatever its class.
+void add_measures(const TriageContext& context, const WorkerDeath& death, Verdict* verdict) {
+  verdict->measures.emplace_back("stage", std::string(stage_name(death.stage)));
+  if (!death.step.empty() && !death.memory)
+    verdict->measures.emplace_back(death.kind == WorkerDeath::Kind::kDeviceFault ? "kernel" : "step", death.step);
+  if (death.fault_address) verdict->measures.emplace_back("fault address", hex(death.fault_address));
+  if (!death.stack.empty()) verdict->measures.emplace_back("stack", on_one_line(death.stack));
+  if (context.has_reference)
+    verdict->measures.emplace_back("reference", death.reference_accepts ? "finished" : "raised an error");
+  if (!death.last_words.empty()) verdict->measures.emplace_back("last words", last_line(death.last_words));
+}
+
 Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDeath& death) {
   const bool hang = death.kind == WorkerDeath::Kind::kHang;
   const std::string oracle = hang ? "hang" : death.memory_fault ? "memory" : "crash";
@@ -112,6 +129,11 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
   const std::vector<Violation> broken = violations(context.contract, c);
   const bool accepted = death.reference_accepts || !context.has_reference;
   const bool in_package = death.stage == Stage::kSubject || death.stage == Stage::kSubjectAgain;
+  if (death.memory) {
+    Verdict verdict = memory_fault_verdict(*death.memory, {broken, context.has_reference, death.reference_accepts});
+    add_measures(context, death, &verdict);
+    return verdict;
+  }
   Verdict verdict;
   verdict.oracle = oracle;
   verdict.status = VerdictStatus::kFail;
@@ -137,13 +159,7 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
   else if (context.has_reference)
     verdict.reason += ", on inputs that the reference accepts";
 
-  verdict.measures.emplace_back("stage", std::string(stage_name(death.stage)));
-  if (!death.step.empty())
-    verdict.measures.emplace_back(death.kind == WorkerDeath::Kind::kDeviceFault ? "kernel" : "step", death.step);
-  if (death.fault_address) verdict.measures.emplace_back("fault address", hex(death.fault_address));
-  if (context.has_reference)
-    verdict.measures.emplace_back("reference", death.reference_accepts ? "finished" : "raised an error");
-  if (!death.last_words.empty()) verdict.measures.emplace_back("last words", last_line(death.last_words));
+  add_measures(context, death, &verdict);
   return verdict;
 }
 

@@ -114,6 +114,7 @@ int FuzzCommand::run() {
   for (const ContractBounds::SymbolBounds& symbol : bounds.symbols)
     if (!symbol.dim.empty()) subject.landmarks[symbol.dim] = symbol.landmarks;
   subject.environment["aotifuzz"] = AOTIFUZZ_VERSION;
+  subject.plain = &session.plain_worker();
   struct sigaction action {};
   action.sa_handler = request_stop;
   ::sigaction(SIGINT, &action, nullptr);

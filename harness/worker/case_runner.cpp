@@ -20,7 +20,7 @@ constexpr int kRoundsMax = 8;
 
 /// Fresh memory of the n-th run of a package holds the n-th pattern: never-written memory that reaches a result differs
 /// from run to run. As float32 all are finite, as indices all are out of range.
-constexpr uint8_t kPoison[] = {0xA5, 0x5A, 0xC3, 0x3C, 0x96, 0x69};
+constexpr uint8_t kPoison[kPoisonPatterns] = {0xA5, 0x5A, 0xC3, 0x3C, 0x96, 0x69};
 
 /// One case in so many is also run with memory laid out for underruns and uses after free. Careful cases always are.
 constexpr uint64_t kProbeEvery = 16;
@@ -146,7 +146,7 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful
   c10::InferenceMode no_autograd;
   try {
     set_stage(Stage::kMaterialise);
-    if (parts_.allocator) parts_.allocator->set_poison(kPoison[0]);
+    if (parts_.allocator) parts_.allocator->begin_run({.stage = Stage::kMaterialise, .poison = kPoison[0]});
     current.inputs = std::make_unique<CaseInputs>(current.parsed);
     judge(current, report);
     if (parts_.device && (careful || id % kProbeEvery == 0)) probe_memory(current);
@@ -238,9 +238,24 @@ RunRecord CaseRunner::run_once(Current& current, const RunRequest& request) {
   record.request = request;
   set_stage(stage_of(request.kind));
   if (parts_.recorder) parts_.recorder->set_step("");
-  const size_t pattern = request.kind == RunKind::kSubjectAgain ? 1 + request.seed % (std::size(kPoison) - 1) : 0;
-  if (parts_.allocator) parts_.allocator->set_poison(kPoison[pattern]);
-  if (parts_.device) parts_.device->begin_run({.poison = kPoison[pattern], .canaries = is_subject(request.kind)});
+  const RunMemory memory = memory_of(request);
+  if (parts_.allocator) {
+    parts_.allocator->begin_run({.stage = stage_of(request.kind),
+                                 .poison = kPoison[memory.pattern],
+                                 .at_start = memory.at_start,
+                                 .freed = memory.protect_freed ? FreedMemory::kInaccessible
+                                          : memory.at_start    ? FreedMemory::kFilled
+                                                               : FreedMemory::kReused});
+  }
+  if (parts_.device) {
+    // A repetition is not laid out otherwise there: kernels of libraries round by alignment. An oracle may ask for it, and
+    // probe_memory() does it for the memory's sake.
+    const bool chosen = request.seed >= kChosenMemory;
+    parts_.device->begin_run({.poison = kPoison[memory.pattern],
+                              .at_start = chosen && memory.at_start,
+                              .protect_freed = chosen && memory.protect_freed,
+                              .canaries = is_subject(request.kind)});
+  }
   try {
     is_subject(request.kind) ? run_package(current, request, record) : run_reference(current, request, record);
   } catch (const std::exception& error) {
@@ -330,6 +345,7 @@ void CaseRunner::run_package(Current& current, const RunRequest& request, RunRec
   record.us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   record.outcome = std::move(results.outcome);
   record.outputs = std::move(results.outputs);
+  if (parts_.allocator) record.damage = parts_.allocator->end_run();
   if (parts_.device) bring_home(record);
 }
 

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
+#include "worker/call_recorder.h"
 #include "worker/case_runner.h"
 #include "worker/crash_handler.h"
 
@@ -56,10 +58,17 @@ void limit_memory(const MemoryGauge& gauge, int64_t mib) {
 
 int CaseServer::serve(const Setup& setup) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  install_crash_handlers(setup.recorder);
+  install_crash_handlers(setup.recorder, setup.allocator);
+  std::optional<CallRecorder> calls;
+  if (setup.recorder) {
+    calls.emplace(*setup.recorder, KernelCalls::instance().names());
+    KernelCalls::instance().set_observer(&*calls);
+  }
   const MemoryGauge gauge;
   // A device's driver reserves address space by the terabyte.
   if (!setup.device) limit_memory(gauge, setup.memory_mib);
+  // What the guard uses lies in address space that was reserved long ago.
+  if (setup.allocator && setup.memory_mib > 0) setup.allocator->limit_growth(static_cast<size_t>(setup.memory_mib) << 20);
   StderrCapture errors = StderrCapture::install();
   CaseRunner runner({.contract = &setup.package->info().contract,
                      .facts = &setup.package->facts(),

@@ -63,8 +63,8 @@ int ForkServer::run() {
 
 int ForkServer::serve() {
   prepare_process();
-  GuardAllocator* allocator = arguments_.guard_allocator ? &GuardAllocator::install() : nullptr;
   FlightRecorder* recorder = map_recorder(pipes_.recorder_fd);
+  GuardAllocator* allocator = arguments_.guard_allocator ? &GuardAllocator::install(recorder) : nullptr;
   // Weights start as aligned as those inside the package do, so that both sides' matrix products round alike.
   if (allocator) allocator->set_alignment(64);
   // Never destroyed: nothing of a package runs in this process, its destructors neither.
@@ -98,6 +98,7 @@ int ForkServer::serve() {
     died.kind = WorkerMessage::Kind::kDied;
     died.pid = pid;
     if (recorder) died.case_id = recorder->case_id;
+    if (recorder && WIFSIGNALED(status)) package->symbols().write_stack_text(*recorder);
     if (WIFSIGNALED(status)) died.signal = WTERMSIG(status);
     if (WIFEXITED(status)) died.status = WEXITSTATUS(status);
     if (died.signal == 0 && died.status == CaseServer::kDone) return kExitNoFaults;

@@ -60,6 +60,17 @@ void LoadedPackage::load_reference(DeviceRuntime* runtime) {
       not_judged_.push_back("values of output " + std::to_string(i) + ": random op: " + facts_.outputs[i].random_op);
 }
 
+/// Known only where the reference runs, and writes nothing by itself: what it gives back as a new value is then all.
+GuardedConstants::Writable LoadedPackage::writable_constants() const {
+  GuardedConstants::Writable writable;
+  writable.none_read_only = !reference_ || reference_->writes_in_place();
+  if (info_.program)
+    for (const GraphOutput& output : info_.program->outputs)
+      if (output.kind == GraphOutput::Kind::kBufferMutation || output.kind == GraphOutput::Kind::kParameterMutation)
+        writable.fqns.insert(output.target);
+  return writable;
+}
+
 void LoadedPackage::load_package(const WorkerArguments& arguments, DeviceRuntime* runtime) {
   if (!info_.compiled)
     throw HarnessError("the archive holds no compiled model", arguments.package,
@@ -67,10 +78,16 @@ void LoadedPackage::load_package(const WorkerArguments& arguments, DeviceRuntime
   const c10::Device device = runtime ? runtime->device() : c10::Device(c10::kCPU);
   // Unlinking what it was unpacked to at once leaves nothing behind when this process is killed.
   package_ = std::make_unique<PackageExecutor>(
-      PackageExecutor::Request{arguments.package, info_.compiled->name, &info_.contract, device});
-  for (const std::string& note : package_->notes()) not_judged_.push_back(note);
+      PackageExecutor::Request{.package = arguments.package,
+                               .model = info_.compiled->name,
+                               .contract = &info_.contract,
+                               .writable = writable_constants(),
+                               .device = device,
+                               .guarded = arguments.guard_allocator});
+  symbols_.remember_loaded_packages();
   if (runtime) runtime->keep_files(unpacked_folders());
   remove_unpacked_folders();
+  for (const std::string& note : package_->notes()) not_judged_.push_back(note);
 }
 
 WorkerHello LoadedPackage::hello() const {

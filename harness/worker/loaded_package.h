@@ -8,6 +8,7 @@
 #include "oracles/catalog.h"
 #include "package/package_info.h"
 #include "store/worker_protocol.h"
+#include "worker/crash_symbols.h"
 #include "worker/device_runtime.h"
 #include "worker/package_executor.h"
 #include "worker/reference_program.h"
@@ -30,11 +31,13 @@ class LoadedPackage {
   ReferenceProgram* host_reference() const { return host_reference_.get(); }
   PackageExecutor* package() const { return package_.get(); }       ///< null: off
   std::span<const std::unique_ptr<Oracle>> oracles() const { return oracles_; }
+  const CrashSymbols& symbols() const { return symbols_; }
   WorkerHello hello() const;
 
  private:
   void load_reference(DeviceRuntime* runtime);
   void load_package(const WorkerArguments& arguments, DeviceRuntime* runtime);
+  GuardedConstants::Writable writable_constants() const;
 
   PackageInfo info_;
   ProgramFacts facts_;
@@ -43,6 +46,7 @@ class LoadedPackage {
   std::vector<std::unique_ptr<Oracle>> oracles_;
   std::vector<std::string> not_judged_;
   std::string device_;
+  CrashSymbols symbols_;
 };
 
 }  // namespace aotifuzz

@@ -9,6 +9,7 @@
 
 #include "worker/device_copies.h"
 #include "worker/dtype_map.h"
+#include "worker/guard_allocator.h"
 
 namespace aotifuzz {
 namespace {
@@ -129,7 +130,7 @@ void CaseInputs::add_tensor(const Case& c, size_t index) {
   const int64_t bytes = input.storage_elements() * dtype_bytes(input.dtype);
   if (input.storage_of.empty()) {
     block_of_[index] = static_cast<int>(blocks_.size());
-    blocks_.push_back({bytes, input.misalign_bytes, {}});
+    blocks_.push_back({bytes, input.misalign_bytes, input.name, {}});
     return;
   }
   for (size_t i = 0; i < index; ++i) {
@@ -144,6 +145,7 @@ void CaseInputs::add_tensor(const Case& c, size_t index) {
 
 std::vector<at::Tensor> CaseInputs::copies_on(std::span<const c10::Device> devices) const {
   std::vector<c10::Storage> storages(blocks_.size());
+  GuardAllocator* guard = GuardAllocator::installed();
   std::vector<at::Tensor> tensors(pristine_.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     const CaseInput& input = case_->inputs[i];
@@ -153,6 +155,8 @@ std::vector<at::Tensor> CaseInputs::copies_on(std::span<const c10::Device> devic
       if (!storages[b]) {
         if (device.is_cpu()) {
           storages[b] = make_storage(block.bytes, block.misalign);
+          if (guard && block.bytes > 0)
+            guard->label(static_cast<const char*>(storages[b].data()) - block.misalign, BufferRole::kInput, block.name);
           if (block.bytes > 0) std::memcpy(storages[b].mutable_data(), block.storage.data(), block.bytes);
         } else {
           storages[b] = copy_storage(block.storage, block.misalign, device);

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/case.h"
@@ -18,7 +19,8 @@ namespace aotifuzz {
 ///           reads is plausible data, never something that a kernel could not be given.
 /// Aliasing: an input with `storage_of` views that input's storage, in every copy; the storage is as large as the
 ///           largest of its views.
-/// Memory:   from c10's CPU allocator. Storages end where their data ends unless `misalign_bytes` fixes the start.
+/// Memory:   from c10's CPU allocator; the guard allocator, where it is installed, is told which input each copy is.
+///           Storages end where their data ends unless `misalign_bytes` fixes the start.
 /// Throws c10::Error or std::bad_alloc when memory runs out, std::invalid_argument for a view of what has no storage.
 /// Call under the autograd mode that the runs use.
 class CaseInputs {
@@ -36,6 +38,7 @@ class CaseInputs {
   struct Block {  ///< one storage
     int64_t bytes = 0;
     int64_t misalign = 0;
+    std::string name;      ///< of the input that it belongs to; others may view it
     c10::Storage storage;  ///< pristine
   };
   void add_tensor(const Case& c, size_t index);

@@ -8,6 +8,8 @@
 
 #include "core/error.h"
 #include "worker/error_text.h"
+#include "worker/guard_allocator.h"
+#include "worker/kernel_calls.h"
 
 namespace aotifuzz {
 namespace {
@@ -39,45 +41,24 @@ struct PackageExecutor::Instance {
   Instance(const Request& request, bool input_checks)
       : loader(request.package, request.model.empty() ? "model" : request.model, /*run_single_threaded=*/false,
                /*num_runners=*/1, request.device.is_cpu() ? c10::DeviceIndex(-1) : request.device.index()),
+        constants(*loader.get_runner(), request.writable, request.device, request.guarded),
         checks(input_checks) {}
-  void own_constants(c10::Device device);
-
   AOTIModelPackageLoader loader;
+  GuardedConstants constants;
   bool checks;
   bool ran = false;
-  /// By FQN. The library holds pointers to these very tensors.
-  std::map<std::string, at::Tensor> constants;
 };
-
-void PackageExecutor::Instance::own_constants(c10::Device device) {
-  torch::inductor::AOTIModelContainerRunner* runner = loader.get_runner();
-  const auto packed = runner->extract_constants_map(/*use_inactive=*/false);
-  torch::inductor::TensorConstantMap given;
-  for (const auto& [name, fqn] : runner->getConstantNamesToOriginalFQNs()) {
-    const auto it = packed.find(fqn);
-    if (it == packed.end() || it->second.device() != device || it->second.numel() == 0) continue;
-    at::Tensor& own = constants[fqn];
-    if (!own.defined()) {
-      own = at::empty_strided(it->second.sizes(), it->second.strides(), it->second.options());
-      own.copy_(it->second);
-    }
-    given.emplace(name, &own);
-  }
-  if (!given.empty())
-    runner->update_constant_buffer(given, /*use_inactive=*/false, /*validate_full_updates=*/false,
-                                   /*user_managed=*/true);
-}
 
 PackageExecutor::PackageExecutor(const Request& request) {
   try {
     plain_ = std::make_unique<Instance>(request, false);
     checking_ = std::make_unique<Instance>(request, true);
-    if (!request.device.is_cpu()) own_constants(request.device);
   } catch (const c10::Error& error) {
     refuse_to_load(error.what_without_backtrace(), request.package);
   } catch (const std::exception& error) {
     refuse_to_load(error.what(), request.package);
   }
+  note_limits(request);
   const std::vector<InputSpec>& specs = request.contract->inputs;
   for (size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].kind == CaseInput::Kind::kTensor)
@@ -91,27 +72,21 @@ PackageExecutor::PackageExecutor(const Request& request) {
 
 PackageExecutor::~PackageExecutor() = default;
 
-void PackageExecutor::own_constants(c10::Device device) {
-  for (Instance* instance : {plain_.get(), checking_.get()}) {
-    try {
-      instance->own_constants(device);
-    } catch (const std::exception& error) {
-      if (instance == plain_.get()) notes_.push_back("constants are not guarded: " + clean_error(error.what()));
-    }
-  }
+void PackageExecutor::note_limits(const Request& request) {
+  // Kernels of a device are seen where they are launched (cuda/launch_observer.h).
+  if (request.device.is_cpu() && KernelCalls::instance().watch_loaded_packages() == 0)
+    notes_.push_back("kernels by name: no call of the package goes through its linkage table");
+  const size_t left = plain_->constants.left();
+  if ((request.device.is_cpu() ? GuardAllocator::installed() != nullptr : request.guarded) && left > 0)
+    notes_.push_back("accesses past " + std::to_string(left) + " constants: they lie in the loader's own block");
 }
 
 void PackageExecutor::reset_buffers(Instance& instance) {
+  if (written_buffers_.empty()) return;
   std::unordered_map<std::string, at::Tensor> values;
-  for (const auto& [fqn, value] : written_buffers_) {
-    const auto own = instance.constants.find(fqn);
-    if (own == instance.constants.end())
-      values.emplace(fqn, value);
-    else
-      own->second.copy_(value);
-  }
-  if (values.empty()) return;
-  instance.loader.load_constants(values, /*use_inactive=*/false, /*check_full_update=*/false);
+  for (const auto& [fqn, value] : written_buffers_)
+    if (!instance.constants.reset(fqn, value)) values.emplace(fqn, value);
+  if (!values.empty()) instance.loader.load_constants(values, /*use_inactive=*/false, /*check_full_update=*/false);
 }
 
 PackageExecutor::Results PackageExecutor::run(std::span<const c10::IValue> inputs, bool input_checks,

@@ -11,6 +11,7 @@
 
 #include "core/contract.h"
 #include "core/outcome.h"
+#include "worker/guarded_constants.h"
 #include "worker/stderr_capture.h"
 
 namespace torch::inductor {
@@ -27,10 +28,9 @@ namespace aotifuzz {
 /// Inputs:  what Python's loader passes: the tensors among the flat user inputs. Numbers fixed at export and None are
 ///          not passed. A number that the program keeps symbolic has no way in: the constructor refuses such a program
 ///          (torch 2.11 does not compile one).
+/// Constants: in guarded memory where the loader allows it (GuardedConstants); notes() says where it does not.
 /// Buffers: a package keeps what it wrote into its buffers; those named by reset_before_runs() start each run as
 ///          exported.
-/// Devices: the library packs its constants into one block that it allocates past torch's allocator. They are given memory
-///          of their own, each its block, so that what reads beyond one is noticed.
 /// Threads: one at a time.
 class PackageExecutor {
  public:
@@ -38,7 +38,9 @@ class PackageExecutor {
     std::string package;
     std::string model;                   ///< "" = "model"
     const Contract* contract = nullptr;  ///< used by the constructor only
+    GuardedConstants::Writable writable;
     c10::Device device = c10::kCPU;
+    bool guarded = true;  ///< constants of a device go into memory of their own; on the CPU the allocator decides
   };
   /// Loads both instances. Throws HarnessError when the package cannot be loaded.
   explicit PackageExecutor(const Request& request);
@@ -46,11 +48,11 @@ class PackageExecutor {
   PackageExecutor(const PackageExecutor&) = delete;
   PackageExecutor& operator=(const PackageExecutor&) = delete;
 
-  /// What is not as it should be, one line each: "constants are not guarded: ...".
-  const std::vector<std::string>& notes() const { return notes_; }
-
   /// A buffer that the program was seen to write: `value` is put into the package before each later run.
   void reset_before_runs(const std::string& fqn, const at::Tensor& value) { written_buffers_.emplace(fqn, value); }
+
+  /// What cannot be watched: "kernels by name: ...".
+  const std::vector<std::string>& notes() const { return notes_; }
 
   struct Results {
     Outcome outcome;  ///< finished, rejected, out of memory; the stage is the caller's to set
@@ -62,8 +64,8 @@ class PackageExecutor {
 
  private:
   struct Instance;
-  void own_constants(c10::Device device);
   void reset_buffers(Instance& instance);
+  void note_limits(const Request& request);
 
   std::unique_ptr<Instance> plain_, checking_;
   std::vector<size_t> passed_;                         ///< positions of the contract's inputs that the package takes

@@ -11,6 +11,7 @@
 #include "worker/device_copies.h"
 #include "worker/device_graph.h"
 #include "worker/dtype_map.h"
+#include "worker/guard_allocator.h"
 
 namespace aotifuzz {
 namespace {
@@ -62,6 +63,8 @@ WeightStore::WeightStore(const Program& program, const std::string& archive, c10
       c10::Storage storage(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes.size(),
                                                                  c10::GetCPUAllocator(), false));
       if (!bytes.empty()) std::memcpy(storage.mutable_data(), bytes.data(), bytes.size());
+      if (GuardAllocator* guard = GuardAllocator::installed())
+        guard->label(storage.data(), BufferRole::kConstant, "of the reference: " + weight.fqn);
       if (const c10::Device place = placed(weight.meta.device, device); !place.is_cpu())
         storage = bytes_of(storage).to(place).storage();
       known = by_member.emplace(weight.member, std::move(storage)).first;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "tests/campaign/fake_executor.h"
 
 namespace aotifuzz {
@@ -153,6 +155,48 @@ TEST_F(Triage, SignaturesNameNoAddressSizeOrKernel) {
   result.death->step = "cpp_fused_add_8";
   EXPECT_EQ(finding_key(a), finding_key(judge(tied_case(5, 9), result)));
   EXPECT_THAT(a.signature, ::testing::Not(HasSubstr("cpp_fused")));
+}
+
+TEST_F(Triage, ADeathInGuardedMemoryIsAMemoryFaultThatNamesBufferKernelAndStack) {
+  CaseResult result = died(SIGSEGV);
+  MemoryFault fault;
+  fault.access = MemoryFault::Access::kRead;
+  fault.buffer_known = true;
+  fault.role = BufferRole::kInput;
+  fault.name = "y";
+  fault.bytes = 12;
+  fault.distance = 4;
+  fault.kernel = "cpp_fused_add_0";
+  fault.call = 2;
+  result.death->memory = fault;
+  result.death->stack = "cpp_fused_add_0 (package)\nrun_impl (package)";
+  const Verdict legal = judge(tied_case(2, 3), result);
+  EXPECT_EQ(legal.cls, VerdictClass::kMemoryFault);
+  EXPECT_TRUE(legal.fault);
+  EXPECT_EQ(legal.signature, "memory-fault read past end of input y");
+  const auto has = [&](const char* name, const char* value) {
+    return std::find(legal.measures.begin(), legal.measures.end(), std::pair<std::string, std::string>(name, value)) !=
+           legal.measures.end();
+  };
+  EXPECT_TRUE(has("kernel", "cpp_fused_add_0"));
+  EXPECT_TRUE(has("kernel call of the run", "2"));
+  EXPECT_TRUE(has("bytes past the end", "4"));
+  EXPECT_TRUE(has("stack", "cpp_fused_add_0 (package) < run_impl (package)"));
+
+  Case longer = tied_case(2, 3);
+  longer.inputs[1].sizes = {7};
+  const Verdict gap = judge(longer, result);
+  EXPECT_FALSE(gap.fault);
+  EXPECT_EQ(gap.signature, "memory-fault read past end of input y, breaks y.size(0) == x.size(1)");
+  EXPECT_THAT(gap.reason, HasSubstr("y.size(0) = 7"));
+}
+
+TEST_F(Triage, AMemoryFaultOfTheReferenceOrTheRefereeIsNoFinding) {
+  for (const Stage stage : {Stage::kReference, Stage::kReferee, Stage::kMaterialise}) {
+    CaseResult result = died(SIGSEGV, stage, stage == Stage::kReferee);
+    result.death->memory = MemoryFault{};
+    EXPECT_EQ(judge(tied_case(2, 3), result).status, VerdictStatus::kSkip) << stage_name(stage);
+  }
 }
 
 TEST(FindingRank, FaultsLeadAndWithinASectionWhatKillsTheProcess) {

@@ -241,6 +241,18 @@ TEST(Commands, AKilledParentTakesItsWorkerAlongAndLosesNothingThatItKnew) {
   EXPECT_EQ(aotifuzz({"fuzz", scratch / "killed.pt2", "--cases", "5", "--out", scratch / "out"}).exit_code, 1);
 }
 
+TEST(Commands, AStrayReadIsPinnedToKernelBufferAndBrokenRelation) {
+  PACKED(package, kClean);
+  const ScratchFolder scratch;
+  std::ofstream(scratch / "case.txt") << "aotifuzz-case 1\ninput x f32[1,500,16] const(0)\ninput idx i64[1,3] const(0)\n";
+  const Ended ended = aotifuzz({"replay", scratch / "case.txt", "--package", package, "--fail-on", "gaps"});
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("memory-fault read past end of input idx, breaks idx.size(1) == x.size(1)"));
+  EXPECT_THAT(ended.out, HasSubstr("0 bytes past the end of input idx (24 bytes) in cpp_fused_add_embedding_0"));
+  EXPECT_THAT(ended.out, HasSubstr("idx.size(1) = 3, x.size(1) = 500"));
+  EXPECT_THAT(ended.out, HasSubstr("stack: cpp_fused_add_embedding_0"));
+}
+
 TEST(Commands, InspectPrintsTextAndJson) {
   PACKED(package, kClean);
   const Ended text = aotifuzz({"inspect", package});

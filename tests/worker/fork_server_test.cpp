@@ -15,7 +15,7 @@
 #include <fstream>
 #include <new>
 
-#include "core/flight_recorder.h"
+#include "core/memory_fault.h"
 
 namespace aotifuzz {
 namespace {
@@ -34,7 +34,7 @@ class Worker {
     const int recorder_fd = fcntl(memfd_create("recorder", 0), F_DUPFD, 20);
     EXPECT_EQ(ftruncate(recorder_fd, sizeof(FlightRecorder)), 0);
     recorder = new (mmap(nullptr, sizeof(FlightRecorder), PROT_READ | PROT_WRITE, MAP_SHARED, recorder_fd, 0))
-        FlightRecorder();
+        FlightRecorder;
     const std::string program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "aotifuzz-worker";
     std::vector<std::string> words = {program, "--package", package};
     words.insert(words.end(), extra.begin(), extra.end());
@@ -157,6 +157,14 @@ TEST_F(ForkServerTest, AnOverReadKillsTheProcessAndTheNextOneServesWithinMillise
   EXPECT_EQ(worker.recorder->stage, static_cast<int>(Stage::kSubject));
   EXPECT_EQ(worker.recorder->fault_signal, SIGSEGV);
   EXPECT_NE(worker.recorder->fault_address, 0u);
+  const std::optional<MemoryFault> fault = recorded_memory_fault(*worker.recorder);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(memory_fault_key(*fault), "read past end of input idx");
+  EXPECT_THAT(fault->kernel, HasSubstr("embedding"));
+  EXPECT_EQ(fault->call, 1);
+  EXPECT_EQ(fault->bytes, 3u * 5 * 8);
+  EXPECT_THAT(recorded_stack(*worker.recorder), HasSubstr("embedding")) << "the package's own kernel by name";
+  EXPECT_THAT(recorded_stack(*worker.recorder), HasSubstr("run_impl"));
   EXPECT_EQ(worker.next().kind, WorkerMessage::Kind::kReady);
   EXPECT_EQ(worker.run(kGood).kind, WorkerMessage::Kind::kReport);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2)) << "a fork, not a start";

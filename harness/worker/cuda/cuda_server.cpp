@@ -43,7 +43,7 @@ int CudaServer::serve() {
     _exit(kDeviceLost);
   };
   CudaRuntime runtime(std::move(setup));
-  GuardAllocator* host_allocator = arguments_.guard_allocator ? &GuardAllocator::install() : nullptr;
+  GuardAllocator* host_allocator = arguments_.guard_allocator ? &GuardAllocator::install(recorder) : nullptr;
   if (host_allocator) host_allocator->set_alignment(64);
   // Never destroyed: destructors of a package are not ours to run.
   auto* package = new LoadedPackage(arguments_, &runtime);

@@ -1,0 +1,108 @@
+#include "worker/crash_symbols.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+namespace aotifuzz {
+namespace {
+
+/// Deeper frames are the worker's own.
+constexpr int kFramesShown = 16;
+constexpr size_t kNameMax = 160;
+
+std::string readable(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                         &std::free);
+  std::string name = status == 0 && text ? text.get() : symbol;
+  if (name.size() > kNameMax) name = name.substr(0, kNameMax - 3) + "...";
+  return name;
+}
+
+struct Library {
+  std::string path;
+  uint64_t base = 0;
+};
+
+int collect(dl_phdr_info* info, size_t, void* into) {
+  const std::string path = info->dlpi_name ? info->dlpi_name : "";
+  if (path.find("/data/aotinductor/") != std::string::npos)
+    static_cast<std::vector<Library>*>(into)->push_back({path, info->dlpi_addr});
+  return 0;
+}
+
+/// A library with its weights may have gigabytes: only headers and symbols are read.
+template <class T>
+std::vector<T> read_at(std::ifstream& in, uint64_t offset, size_t count) {
+  std::vector<T> out(count);
+  in.seekg(static_cast<std::streamoff>(offset));
+  in.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(count * sizeof(T)));
+  if (!in) out.clear();
+  return out;
+}
+
+}  // namespace
+
+void CrashSymbols::remember_loaded_packages() {
+  constexpr size_t kSymbolsMax = 1 << 20, kStringsMax = 64 << 20;
+  std::vector<Library> libraries;
+  dl_iterate_phdr(&collect, &libraries);
+  for (const Library& library : libraries) {
+    std::ifstream in(library.path, std::ios::binary);
+    const auto header = read_at<ElfW(Ehdr)>(in, 0, 1);
+    if (header.empty() || std::memcmp(header[0].e_ident, ELFMAG, SELFMAG) != 0) continue;
+    const auto sections = read_at<ElfW(Shdr)>(in, header[0].e_shoff, header[0].e_shnum);
+    for (const ElfW(Shdr)& section : sections) {
+      if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
+      const ElfW(Shdr)& strings_section = sections[section.sh_link];
+      if (section.sh_size / sizeof(ElfW(Sym)) > kSymbolsMax || strings_section.sh_size > kStringsMax) continue;
+      std::vector<char> strings = read_at<char>(in, strings_section.sh_offset, strings_section.sh_size);
+      strings.push_back('\0');
+      for (const ElfW(Sym)& symbol : read_at<ElfW(Sym)>(in, section.sh_offset, section.sh_size / sizeof(ElfW(Sym))))
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size > 0 && symbol.st_name < strings.size())
+          functions_.push_back({library.base + symbol.st_value, library.base + symbol.st_value + symbol.st_size,
+                                &strings[symbol.st_name]});
+    }
+  }
+  std::sort(functions_.begin(), functions_.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+}
+
+std::string CrashSymbols::name_of(uint64_t address, bool is_return) const {
+  // The call is what matters, and it may be the last instruction of its function.
+  const uint64_t at = is_return && address > 0 ? address - 1 : address;
+  auto next = std::upper_bound(functions_.begin(), functions_.end(), at,
+                               [](uint64_t a, const Function& function) { return a < function.begin; });
+  if (next != functions_.begin() && at < std::prev(next)->end)
+    return readable(std::prev(next)->name.c_str()) + " (package)";
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(at), &info) == 0 || !info.dli_fname) return "?";
+  const char* slash = std::strrchr(info.dli_fname, '/');
+  const std::string file = slash ? slash + 1 : info.dli_fname;
+  return (info.dli_sname ? readable(info.dli_sname) : "?") + " (" + file + ")";
+}
+
+void CrashSymbols::write_stack_text(FlightRecorder& recorder) const {
+  FaultEntry& fault = recorder.fault;
+  const int count = std::clamp(fault.frame_count, 0, std::min<int>(kFramesShown, FaultEntry::kFramesMax));
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    const std::string line = name_of(fault.frames[i], i > 0) + "\n";
+    if (line.starts_with("? (aotifuzz-worker)")) continue;  // ours, without names
+    if (text.size() + line.size() >= FaultEntry::kStackTextMax) break;
+    text += line;
+  }
+  if (!text.empty()) text.pop_back();
+  std::memcpy(fault.stack_text, text.data(), text.size());
+  fault.stack_text[text.size()] = '\0';
+}
+
+}  // namespace aotifuzz

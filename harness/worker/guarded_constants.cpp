@@ -1,0 +1,58 @@
+#include "worker/guarded_constants.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/inductor/aoti_runner/model_container_runner.h>
+
+#include "worker/guard_allocator.h"
+
+namespace aotifuzz {
+namespace {
+
+bool can_move(const at::Tensor& constant, c10::Device device) {
+  return constant.defined() && constant.layout() == at::kStrided && constant.device() == device &&
+         constant.has_storage() && constant.numel() > 0 && constant.is_non_overlapping_and_dense();
+}
+
+}  // namespace
+
+GuardedConstants::GuardedConstants(torch::inductor::AOTIModelContainerRunner& runner, const Writable& writable,
+                                   c10::Device device, bool guarded) {
+  GuardAllocator* guard = device.is_cpu() ? GuardAllocator::installed() : nullptr;
+  const std::unordered_map<std::string, at::Tensor> constants = runner.extract_constants_map(/*use_inactive=*/false);
+  size_t bytes = 0;
+  for (const auto& [fqn, constant] : constants)
+    if (can_move(constant, device)) bytes += constant.nbytes();
+  const bool moves = device.is_cpu() ? guard && bytes <= kBytesMax : guarded && bytes <= kDeviceBytesMax;
+  torch::inductor::TensorConstantMap by_name;
+  for (const auto& [name, fqn] : runner.getConstantNamesToOriginalFQNs()) {
+    const auto constant = constants.find(fqn);
+    if (constant == constants.end() || (constant->second.defined() && constant->second.numel() == 0)) continue;
+    if (!moves || !can_move(constant->second, device)) {
+      ++left_;
+      continue;
+    }
+    at::Tensor& tensor = tensors_[fqn];
+    if (!tensor.defined())
+      tensor = at::empty_strided(constant->second.sizes(), constant->second.strides(), constant->second.options());
+    tensor.copy_(constant->second);
+    by_name.emplace(name, &tensor);
+  }
+  if (by_name.empty()) return;
+  runner.update_constant_buffer(by_name, /*use_inactive=*/false, /*validate_full_updates=*/false, /*user_managed=*/true);
+  if (!guard) return;
+  for (const auto& [fqn, tensor] : tensors_) {
+    guard->label(tensor.const_data_ptr(), BufferRole::kConstant, fqn);
+    if (writable.none_read_only || writable.fqns.contains(fqn)) continue;
+    guard->make_read_only(tensor.const_data_ptr());
+    read_only_.insert(fqn);
+  }
+}
+
+bool GuardedConstants::reset(const std::string& fqn, const at::Tensor& value) {
+  const auto constant = tensors_.find(fqn);
+  if (constant == tensors_.end()) return false;
+  if (!read_only_.contains(fqn)) constant->second.copy_(value);
+  return true;
+}
+
+}  // namespace aotifuzz
