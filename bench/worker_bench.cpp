@@ -1,6 +1,7 @@
 // Times the real worker through the real pipes, on one fixed case. Prints one JSON object.
 //
-//   worker_bench cost PACKAGE CASE SECONDS            us per case with every oracle on, and of the runs inside it
+//   worker_bench cost PACKAGE CASE SECONDS [plain]    us per case with every oracle on, and of the runs inside it; plain:
+//                                                     with torch's own allocator
 //   worker_bench recovery PACKAGE GOOD BAD COUNT      ms from sending a case that kills its process to the report of the next one
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "campaign/worker_process.h"
+#include "campaign/package_session.h"
 #include "core/error.h"
 #include "store/case_text.h"
 
@@ -74,8 +75,12 @@ int run(const std::vector<std::string>& args) {
   if (args.size() < 4) throw UsageError("too few arguments", "worker_bench", "see the comment in bench/worker_bench.cpp");
   WorkerOptions options;
   options.arguments.package = args[1];
+  options.arguments.device = choose_device(read_package({args[1], "", ""}), "");
+  if (!options.arguments.device.empty()) options.spares = spares_on_device();
+  options.arguments.guard_allocator = args.back() != "plain";
   WorkerProcess worker(options);
   const Clock::time_point start = Clock::now();
+  worker.set_careful(false);
   worker.start();
   nlohmann::json out = {{"worker_start_ms", us_since(start) / 1e3}};
   if (args[0] == "cost") out.update(cost(worker, read_case(args[2]), std::stod(args[3])));

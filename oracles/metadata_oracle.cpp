@@ -56,6 +56,10 @@ bool shares_with_any(const at::Tensor& tensor, const std::vector<at::Tensor>& ot
   return false;
 }
 
+c10::Device device_of(const RunRecord& run, size_t output) {
+  return output < run.output_devices.size() ? run.output_devices[output] : run.outputs[output].device();
+}
+
 constexpr size_t kNone = static_cast<size_t>(-1);
 
 }  // namespace
@@ -107,7 +111,8 @@ Judgement MetadataOracle::judge(const CaseContext& context, const RunRecords& ru
       return fail(i, "dtype", dtype_text(expected), dtype_text(actual));
     if (expected.sizes() != actual.sizes())
       return fail(i, "sizes", list_text(expected.sizes()), list_text(actual.sizes()));
-    if (expected.device() != actual.device()) return fail(i, "device", expected.device().str(), actual.device().str());
+    if (const c10::Device wanted = device_of(reference, i), found = device_of(subject, i); wanted != found)
+      return fail(i, "device", wanted.str(), found.str());
     size_t which = 0, other = 0;
     if (shares_with_any(actual, subject.inputs_after, kNone, &which) &&
         !shares_with_any(expected, reference.inputs_after, kNone, &other)) {

@@ -65,6 +65,8 @@ struct RunRecord {
   RunRequest request;
   Outcome outcome;                       ///< outputs are valid only when it finished
   std::vector<at::Tensor> outputs;       ///< flat user outputs, in order; undefined tensor for a None output
+  /// Where the run left them, when `outputs` are copies on the host; empty: they are where they were left.
+  std::vector<c10::Device> output_devices;
   std::vector<at::Tensor> inputs_after;  ///< the input tensors that the run was given, after it (undefined for scalars)
   /// Values the reference's watched nodes saw (ProgramFacts::watched), by node name: operands of arg-reductions.
   std::vector<std::pair<std::string, at::Tensor>> watched;

@@ -78,6 +78,7 @@ CampaignResult Campaign::run(const std::atomic<bool>& stop) {
   });
   next_case_ = result_.first_case = result_.ledger.next_case[std::to_string(options_.seed)];
   begin_ = last_save_ = Clock::now();
+  executor_.set_careful(false);
 
   run_pending_of_earlier_run();
   const std::vector<Case> seeds = source_.seeds();
@@ -174,7 +175,9 @@ void Campaign::investigate_next_gap() {
 void Campaign::triage(const Suspicion& suspicion) {
   const auto begin = Clock::now();
   const std::string key = finding_key(suspicion.verdict);
+  executor_.set_careful(true);
   Finding finding = investigate(suspicion, key);
+  executor_.set_careful(false);
   result_.statistics.reduction_runs += static_cast<uint64_t>(finding.reduction_runs);
   int& aside = result_.set_aside[key];
   // One that needs its predecessors is a poor reproducer: a later case may show the same alone.

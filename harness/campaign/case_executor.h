@@ -17,6 +17,7 @@ struct WorkerDeath {
     kSignal,       ///< the case's process died of `signal`
     kExit,         ///< it ended by itself with `status`
     kHang,         ///< the watchdog ended it
+    kDeviceFault,  ///< the device's context was lost: `device_error`
     kOutOfMemory,  ///< the kernel ended it (SIGKILL that is not ours)
     kLost,         ///< the worker program itself went away or wrote garbage: says nothing about the case
   };
@@ -28,6 +29,8 @@ struct WorkerDeath {
   bool reference_done = false;
   bool reference_accepts = false;
   uint64_t fault_address = 0;
+  std::string device_error;   ///< kDeviceFault: "an illegal memory access was encountered"
+  bool memory_fault = false;  ///< kDeviceFault: the error is about memory
   std::optional<MemoryFault> memory;  ///< the address that it died of lies in guarded memory
   std::string stack;       ///< where it died, one function a line, innermost first; "" = not known
   std::string last_words;  ///< end of what the process wrote to stderr: "free(): invalid pointer"
@@ -51,6 +54,9 @@ class CaseExecutor {
   virtual void renew() = 0;
   /// Multiplies the time limit of the cases that follow: a hang is believed only when a longer wait does not help.
   virtual void set_patience(double factor) {}
+  /// Whether the cases that follow are run at any price (WorkerRequest::careful), which is how an executor begins: to pin a
+  /// fault down. A campaign that only looks for them says false.
+  virtual void set_careful(bool careful) {}
 };
 
 std::string signal_name(int signal);  ///< "SIGSEGV"; "signal 99" for one without a name

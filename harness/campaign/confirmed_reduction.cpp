@@ -13,6 +13,7 @@ class RenewingExecutor final : public CaseExecutor {
   }
   void renew() override { inner_.renew(); }
   void set_patience(double factor) override { inner_.set_patience(factor); }
+  void set_careful(bool careful) override { inner_.set_careful(careful); }
 
  private:
   CaseExecutor& inner_;

@@ -12,7 +12,7 @@
 namespace aotifuzz {
 namespace {
 
-WorkerOptions worker_options(const SessionRequest& request) {
+WorkerOptions worker_options(const SessionRequest& request, const PackageInfo& info) {
   WorkerOptions options;
   options.arguments.package = request.package.path;
   options.arguments.model = request.package.model;
@@ -21,13 +21,16 @@ WorkerOptions worker_options(const SessionRequest& request) {
   for (const std::string& library : request.ops)
     options.arguments.ops.push_back(std::filesystem::absolute(library).string());
   options.arguments.memory_mib = request.memory_mib;
+  options.arguments.device = choose_device(info, request.device);
+  if (!options.arguments.device.empty()) options.spares = spares_on_device();
   options.case_timeout = request.timeout;
   return options;
 }
 
-WorkerOptions plain_options(const SessionRequest& request) {
-  WorkerOptions options = worker_options(request);
+WorkerOptions plain_options(const SessionRequest& request, const PackageInfo& info) {
+  WorkerOptions options = worker_options(request, info);
   options.arguments.guard_allocator = false;
+  options.spares = std::min(options.spares, 1);  // it runs a case now and then
   return options;
 }
 
@@ -50,6 +53,25 @@ size_t occurrences(const std::string& text, std::string_view part) {
 
 }  // namespace
 
+int spares_on_device() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 5); }
+
+std::string choose_device(const PackageInfo& info, const std::string& requested) {
+  const std::string own = info.compiled && !info.compiled->device.empty() ? info.compiled->device : "cpu";
+  if (own != "cpu" && own != "cuda")
+    throw HarnessError("the package was compiled for " + own + ", which aotifuzz does not run", info.path,
+                       "compile it for the CPU or for CUDA; `aotifuzz inspect` shows what it is");
+  const std::string device = requested.empty() ? own : requested;
+  const std::string kind = device.substr(0, device.find(':'));
+  const std::string index = kind.size() == device.size() ? "0" : device.substr(kind.size() + 1);
+  const bool number = !index.empty() && index.size() < 4 && index.find_first_not_of("0123456789") == std::string::npos;
+  if ((kind != "cpu" && kind != "cuda") || !number || (kind == "cpu" && device != kind))
+    throw UsageError("not a device", "--device " + requested, "give cpu, cuda or cuda:N");
+  if (kind != own)
+    throw HarnessError("the package was compiled for " + own + " and cannot run on " + kind, info.path,
+                       "leave --device out, or compile the model for " + kind);
+  return kind == "cpu" ? "" : kind + ":" + index;
+}
+
 bool takes_flat_arguments(const std::string& in_spec) {
   // The whole is a tuple of (tuple of arguments, dict of keyword arguments); anything more is nesting.
   if (in_spec.empty()) return true;
@@ -62,7 +84,10 @@ bool takes_flat_arguments(const std::string& in_spec) {
 }
 
 PackageSession::PackageSession(SessionRequest request)
-    : request_(std::move(request)), info_(read_package(request_.package)), worker_(worker_options(request_)), plain_worker_(plain_options(request_)) {
+    : request_(std::move(request)),
+      info_(read_package(request_.package)),
+      worker_(worker_options(request_, info_)),
+      plain_worker_(plain_options(request_, info_)) {
   for (const std::string& library : request_.ops)
     if (!std::filesystem::is_regular_file(library))
       throw UsageError("the op library is not a file", "--ops " + library, "give the path of a shared library");
@@ -91,6 +116,7 @@ std::map<std::string, std::string> PackageSession::environment() {
   const WorkerHello& hello = worker_.start();
   out["torch"] = hello.torch_version;
   out["cpu capability"] = hello.cpu_capability;
+  if (!hello.device.empty()) out["device"] = hello.device;
   if (const std::string cpu = cpu_name(); !cpu.empty()) out["cpu"] = cpu;
   out["cores"] = std::to_string(std::thread::hardware_concurrency());
   if (utsname name{}; ::uname(&name) == 0)
@@ -110,6 +136,9 @@ FindingContext PackageSession::finding_context() const {
     context.recipe_source = info_.pack->recipe_source;
     context.recipe_function = info_.pack->recipe_function;
   }
+  for (const InputSpec& input : info_.contract.inputs) context.input_devices.push_back(input.device);
+  if (std::all_of(context.input_devices.begin(), context.input_devices.end(), [](const auto& d) { return d == "cpu"; }))
+    context.input_devices.clear();
   context.flat_arguments = !info_.program || takes_flat_arguments(info_.program->in_spec);
   return context;
 }

@@ -12,11 +12,16 @@
 
 namespace aotifuzz {
 
+/// Workers kept loaded beside the one that runs cases on a device: loading takes a second or two and more than one core,
+/// and each holds a context of some 500 MiB there. Those for which it has no room are done without.
+int spares_on_device();
+
 struct SessionRequest {
   PackageRequest package;
   std::vector<std::string> ops;
   std::chrono::milliseconds timeout{10'000};
   int64_t memory_mib = 0;
+  std::string device;  ///< "" = the package's own; "cuda:1" for another of its kind
 };
 
 /// A package read and a worker that has loaded it. Throws HarnessError when either cannot be done.
@@ -51,6 +56,10 @@ class PackageSession {
   WorkerProcess worker_;
   WorkerProcess plain_worker_;
 };
+
+/// The device to run on: what is `requested` ("" = the package's own), checked against the package. "" for the CPU, else
+/// "cuda:N". Throws HarnessError when the package runs on another kind of device, UsageError for what is no device.
+std::string choose_device(const PackageInfo& info, const std::string& requested);
 
 /// Does the program take its user inputs as plain positional arguments? By the pytree spec that export stored.
 bool takes_flat_arguments(const std::string& in_spec);

@@ -11,6 +11,8 @@ std::string death_name(const WorkerDeath& death) {
       return "exit status " + std::to_string(death.status);
     case WorkerDeath::Kind::kHang:
       return "hang";
+    case WorkerDeath::Kind::kDeviceFault:
+      return "device fault: " + death.device_error;
     case WorkerDeath::Kind::kOutOfMemory:
       return "out-of-memory";
     case WorkerDeath::Kind::kLost:

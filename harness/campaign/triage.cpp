@@ -6,6 +6,9 @@
 namespace aotifuzz {
 namespace {
 
+/// As worker/cuda/cuda_error.cpp names it.
+constexpr std::string_view kDeviceAssert = "device-side assert";
+
 Verdict skip(std::string oracle, std::string reason) {
   Verdict verdict;
   verdict.oracle = std::move(oracle);
@@ -32,6 +35,35 @@ std::string last_line(const std::string& words) {
 std::string hex(uint64_t address) {
   char text[32];
   std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
+/// What ended the process, for signatures: stable, without addresses and sizes.
+std::string cause(const WorkerDeath& death) {
+  switch (death.kind) {
+    case WorkerDeath::Kind::kHang:
+      return "hang";
+    case WorkerDeath::Kind::kDeviceFault:
+      return death.device_error;
+    case WorkerDeath::Kind::kExit:
+      return "exit status " + std::to_string(death.status);
+    default:
+      return signal_name(death.signal);
+  }
+}
+
+std::string sentence(const WorkerDeath& death, bool in_package) {
+  const bool device = death.kind == WorkerDeath::Kind::kDeviceFault;
+  if (death.kind == WorkerDeath::Kind::kHang) return "the package does not end within the limit";
+  std::string text;
+  if (device && death.memory_fault)
+    text = "the package touches device memory that is not its own (" + cause(death) + ")";
+  else if (device)
+    text = "the package's work on the device ends with: " + cause(death);
+  else
+    text = "the package ends its process with " + cause(death);
+  if (!in_package) text += " after its run, which points to damaged memory";
+  if (device && !death.step.empty()) text += ", in " + death.step;
   return text;
 }
 
@@ -65,6 +97,10 @@ std::string why_not_judged(const TriageContext& context, const WorkerDeath& deat
       break;
   }
   if (context.has_reference && !death.reference_done) return hang ? "reference timed out" : "reference crashed";
+  // A device has no exceptions: an assertion is how a kernel refuses what the reference refuses too.
+  if (death.kind == WorkerDeath::Kind::kDeviceFault && death.device_error == kDeviceAssert && context.has_reference &&
+      !death.reference_accepts)
+    return "the package asserts where the reference raises";
   return "";
 }
 
@@ -76,7 +112,8 @@ std::string on_one_line(std::string stack) {
 /// What is known of any death, whatever its class.
 void add_measures(const TriageContext& context, const WorkerDeath& death, Verdict* verdict) {
   verdict->measures.emplace_back("stage", std::string(stage_name(death.stage)));
-  if (!death.step.empty() && !death.memory) verdict->measures.emplace_back("step", death.step);
+  if (!death.step.empty() && !death.memory)
+    verdict->measures.emplace_back(death.kind == WorkerDeath::Kind::kDeviceFault ? "kernel" : "step", death.step);
   if (death.fault_address) verdict->measures.emplace_back("fault address", hex(death.fault_address));
   if (!death.stack.empty()) verdict->measures.emplace_back("stack", on_one_line(death.stack));
   if (context.has_reference)
@@ -86,7 +123,7 @@ void add_measures(const TriageContext& context, const WorkerDeath& death, Verdic
 
 Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDeath& death) {
   const bool hang = death.kind == WorkerDeath::Kind::kHang;
-  const std::string oracle = hang ? "hang" : "crash";
+  const std::string oracle = hang ? "hang" : death.memory_fault ? "memory" : "crash";
   if (std::string reason = why_not_judged(context, death); !reason.empty()) return skip(oracle, std::move(reason));
 
   const std::vector<Violation> broken = violations(context.contract, c);
@@ -100,13 +137,12 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
   Verdict verdict;
   verdict.oracle = oracle;
   verdict.status = VerdictStatus::kFail;
-  verdict.cls = hang ? VerdictClass::kHang : VerdictClass::kCrash;
+  verdict.cls = hang                 ? VerdictClass::kHang
+                : death.memory_fault ? VerdictClass::kMemoryFault
+                                     : VerdictClass::kCrash;
   verdict.fault = broken.empty() && context.has_reference && !refused;
 
-  std::string what = hang ? "hang" : "crash ";
-  if (!hang)
-    what += death.kind == WorkerDeath::Kind::kExit ? "exit status " + std::to_string(death.status)
-                                                   : signal_name(death.signal);
+  std::string what = (hang || death.memory_fault ? "" : "crash ") + cause(death);
   what += in_package ? " in subject" : " after subject";
   std::string when;
   if (!broken.empty())
@@ -115,11 +151,7 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
     when = ", reference raises";
   verdict.signature = what + when;
 
-  verdict.reason = hang ? "the package does not end within the limit"
-                        : "the package ends its process with " + (death.kind == WorkerDeath::Kind::kExit
-                                                                      ? "exit status " + std::to_string(death.status)
-                                                                      : signal_name(death.signal));
-  if (!in_package && !hang) verdict.reason += " after its run, which points to damaged memory";
+  verdict.reason = sentence(death, in_package);
   if (!broken.empty())
     verdict.reason += ", on inputs outside the contract: " + broken.front().detail;
   else if (refused)

@@ -1,31 +1,32 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "campaign/case_executor.h"
-#include "core/flight_recorder.h"
-#include "store/worker_protocol.h"
+#include "campaign/worker_link.h"
 
 namespace aotifuzz {
 
 struct WorkerOptions {
-  std::string program;  ///< path of aotifuzz-worker; "" = find_worker_program()
+  std::string program;  ///< path of the worker program; "" = find_worker_program() for the arguments' device
   WorkerArguments arguments;
   std::chrono::milliseconds case_timeout{10'000};
   std::chrono::milliseconds start_timeout{300'000};  ///< loading a large package from a cold disk takes minutes
+  /// 0: the program is a fork server. Else it serves cases itself, and this many more are kept loaded.
+  int spares = 0;
 };
 
-/// AOTIFUZZ_WORKER, or `aotifuzz-worker` beside this program. Throws HarnessError when there is none.
-std::string find_worker_program();
-
-/// One worker: an exec'd fork server (store/worker_protocol.h) that survives its children. The death of a child costs a
-/// fork; the death of the server costs a start, and after kLossesMax in a row without a finished case it is the
-/// world that is wrong. Starts with the first case or start(). Own process group, so that Ctrl-C reaches only us, and a
-/// parent that dies takes its worker along. Not thread-safe.
+/// One worker in the eyes of whoever runs cases. Two kinds of program (store/worker_protocol.h):
+///  - a fork server survives its children. The death of a child costs a fork, that of the server a start;
+///  - a program that must not fork serves cases itself. Its death costs a spare, loaded in advance; another is started at
+///    once.
+/// After kLossesMax losses of the program in a row without a finished case it is the world that is wrong. Starts with the
+/// first case or start(). Not thread-safe.
 class WorkerProcess final : public CaseExecutor {
  public:
   static constexpr int kLossesMax = 3;
@@ -40,40 +41,45 @@ class WorkerProcess final : public CaseExecutor {
   CaseResult run(const Case& c) override;
   void renew() override;
   void set_patience(double factor) override { patience_ = factor; }
+  void set_careful(bool careful) override { careful_ = careful; }
 
   struct Counters {
-    uint64_t starts = 0;         ///< of the program
+    uint64_t starts = 0;         ///< of the program, spares included
     uint64_t children = 0;       ///< processes that served cases
-    uint64_t deaths = 0;         ///< of children, planned ends excluded
-    uint64_t losses = 0;         ///< of the program, or garbage from it
-    double recovery_us_max = 0;  ///< from the death of a child to the next one being ready
+    uint64_t deaths = 0;         ///< of these, planned ends excluded
+    uint64_t losses = 0;         ///< of a fork server, or garbage from the program
+    double recovery_us_max = 0;  ///< from the death of a process to the next one being ready
   };
   const Counters& counters() const { return counters_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  enum class Read { kMessage, kTimeout, kClosed, kGarbage };
+  using Clock = WorkerLink::Clock;
+  using Read = WorkerLink::Read;
 
-  void spawn();
-  void stop();
+  bool serves_itself() const { return options_.spares > 0; }
+  std::unique_ptr<WorkerLink> launch();
+  void greet();
   void await_ready();
-  Read read_message(Clock::time_point deadline, WorkerMessage* message);
-  bool send(const std::string& text);
+  void note_ready(pid_t child);
+  void replace();
+  void refill();
+  void drop();
   CaseResult run_once(const std::string& case_text);
-  WorkerDeath recorded(WorkerDeath::Kind kind) const;
+  WorkerMessage ending_of_program();
+  WorkerDeath recorded(const WorkerMessage& ending, bool killed) const;
   Clock::time_point case_deadline() const;
   CaseResult lost(const std::string& why);
-  std::string last_words() const;
+  std::string where(const std::string& words) const;
   [[noreturn]] void fail_start(const std::string& why);
 
   WorkerOptions options_;
-  pid_t server_ = -1;
+  std::unique_ptr<WorkerLink> link_;
+  std::deque<std::unique_ptr<WorkerLink>> spares_;    ///< oldest first
+  std::vector<std::unique_ptr<WorkerLink>> retired_;  ///< killed, perhaps not gone yet
+  int spares_wanted_ = 0;
   pid_t child_ = -1;  ///< serves cases; -1 = none is ready
   bool fresh_ = true;
-  int request_fd_ = -1, message_fd_ = -1, recorder_fd_ = -1, log_fd_ = -1;
-  off_t log_mark_ = 0;  ///< where the case in flight began to write
-  FlightRecorder* recorder_ = nullptr;
-  std::string buffer_;
+  bool careful_ = true;
   WorkerHello hello_;
   uint64_t next_id_ = 1;
   int losses_in_a_row_ = 0;

@@ -110,6 +110,32 @@ print("\n".join(found) if found else "no difference")
 sys.exit(1 if found else 0)
 )py";
 
+constexpr const char* kOnDevices = R"py(
+
+def on_devices(inputs, devices):
+    """Layouts are kept, and what shares memory shares it there."""
+    moved = {}
+
+    def there(value, device):
+        if not isinstance(value, torch.Tensor) or device == "cpu":
+            return value
+        storage = value.untyped_storage()
+        if storage.data_ptr() not in moved:
+            flat = torch.empty(0, dtype=torch.uint8).set_(storage)
+            moved[storage.data_ptr()] = flat.to(device).untyped_storage()
+        place = moved[storage.data_ptr()]
+        empty = torch.empty(0, dtype=value.dtype, device=device)
+        return empty.set_(place, value.storage_offset(), value.size(), value.stride())
+
+    return [there(value, device) for value, device in zip(inputs, devices)]
+)py";
+
+std::string python_list(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + quoted(word);
+  return "[" + out + "]";
+}
+
 std::string with(std::string text, const std::string& key, const std::string& value) {
   for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + value.size()))
     text.replace(at, key.size(), value);
@@ -161,10 +187,14 @@ std::string print_python_reproducer(const Finding& finding, const FindingContext
       out += "    args, kwargs = nested(inputs)\n    return program.module(check_guards=False)(*args, **kwargs)\n";
     eager = "runs[\"eager\"] = attempt(\"eager\", eager)\n";
   }
+  std::string result = "    return inputs\n";
+  if (!context.input_devices.empty()) {
+    out += kOnDevices;
+    result = "    return on_devices(inputs, " + python_list(context.input_devices) + ")\n";
+  }
   for (size_t n = 0; n < context.before_python.size(); ++n)
-    out += "\n\ndef make_inputs_before_" + std::to_string(n) + "():\n" + indented(context.before_python[n]) +
-           "    return inputs\n";
-  out += "\n\ndef make_inputs():\n" + indented(context.inputs_python) + "    return inputs\n\n" + kCompare;
+    out += "\n\ndef make_inputs_before_" + std::to_string(n) + "():\n" + indented(context.before_python[n]) + result;
+  out += "\n\ndef make_inputs():\n" + indented(context.inputs_python) + result + "\n" + kCompare;
   const int runs = std::max(finding.minimal.runs, verdict.cls == VerdictClass::kUnstable ? 2 : 1);
   std::string before;
   if (!context.before_python.empty())

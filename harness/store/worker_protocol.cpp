@@ -104,6 +104,7 @@ json hello_json(const WorkerHello& hello) {
   return {{"pid", hello.pid},
           {"torch", hello.torch_version},
           {"cpu", hello.cpu_capability},
+          {"device", hello.device},
           {"has_reference", hello.has_reference},
           {"oracles", hello.oracles},
           {"not_judged", hello.not_judged}};
@@ -262,7 +263,9 @@ std::string print_message(const WorkerMessage& message) {
                     {{"pid", message.pid},
                      {"signal", message.signal},
                      {"status", message.status},
-                     {"case", message.case_id}}}});
+                     {"case", message.case_id},
+                     {"device_error", message.device_error},
+                     {"memory_fault", message.memory_fault}}}});
     case WorkerMessage::Kind::kFatal:
       return dump({{"fatal", {{"what", message.what}, {"where", message.where}, {"to_do", message.to_do}}}});
   }
@@ -282,6 +285,7 @@ Result<WorkerMessage> parse_message(std::string_view line) {
     fields.integer("pid", &message.hello.pid);
     fields.string("torch", &message.hello.torch_version);
     fields.string("cpu", &message.hello.cpu_capability);
+    fields.string("device", &message.hello.device);
     fields.boolean("has_reference", &message.hello.has_reference);
     fields.strings("oracles", &message.hello.oracles);
     fields.strings("not_judged", &message.hello.not_judged);
@@ -305,6 +309,8 @@ Result<WorkerMessage> parse_message(std::string_view line) {
     fields.integer("signal", &message.signal);
     fields.integer("status", &message.status);
     fields.integer("case", &message.case_id);
+    fields.string("device_error", &message.device_error);
+    fields.boolean("memory_fault", &message.memory_fault);
     if (!fields.ok()) return fields.error();
   } else if (key == "fatal") {
     message.kind = WorkerMessage::Kind::kFatal;
@@ -319,8 +325,9 @@ Result<WorkerMessage> parse_message(std::string_view line) {
   return message;
 }
 
-std::string print_case_request(uint64_t id, std::string_view case_text) {
-  std::string out = "case " + std::to_string(id) + " " + std::to_string(case_text.size()) + "\n";
+std::string print_case_request(uint64_t id, std::string_view case_text, bool careful) {
+  std::string out =
+      "case " + std::to_string(id) + " " + std::to_string(case_text.size()) + (careful ? " careful\n" : "\n");
   out += case_text;
   return out;
 }
@@ -332,6 +339,11 @@ Result<WorkerRequest> parse_request_line(std::string_view line) {
   constexpr std::string_view kPrefix = "case ";
   if (line.substr(0, kPrefix.size()) != kPrefix) return parse_error("neither a case nor quit", "request");
   line.remove_prefix(kPrefix.size());
+  constexpr std::string_view kCareful = " careful";
+  if (line.ends_with(kCareful)) {
+    request.careful = true;
+    line.remove_suffix(kCareful.size());
+  }
   const size_t space = line.find(' ');
   if (space == std::string_view::npos) return parse_error("a case without a length", "request");
   const auto id = parse_int(line.substr(0, space));
@@ -353,6 +365,7 @@ std::vector<std::string> WorkerArguments::print() const {
   for (const std::string& library : ops) out.insert(out.end(), {"--ops", library});
   if (memory_mib > 0) out.insert(out.end(), {"--memory-mib", std::to_string(memory_mib)});
   if (!guard_allocator) out.insert(out.end(), {"--allocator", "plain"});
+  if (!device.empty()) out.insert(out.end(), {"--device", device});
   return out;
 }
 
@@ -377,6 +390,8 @@ Result<WorkerArguments> parse_worker_arguments(const std::vector<std::string>& a
     } else if (flag == "--allocator") {
       if (value != "guard" && value != "plain") return parse_error("neither guard nor plain", flag + " " + value);
       out.guard_allocator = value == "guard";
+    } else if (flag == "--device") {
+      out.device = value;
     } else {
       return parse_error("unknown flag", flag);
     }

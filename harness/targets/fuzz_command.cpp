@@ -71,6 +71,7 @@ void FuzzCommand::declare(CLI::App& app) {
   app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
   app.add_option("--model", model_, "Model of the archive, where it holds several");
   app.add_option("--generator", generator_, "Which generator draws the cases")->capture_default_str();
+  app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
   app.add_option("--memory-mib", memory_mib_, "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
       ->check(CLI::Range(0.0, 1e9))
@@ -97,6 +98,7 @@ int FuzzCommand::run() {
   request.ops = ops_;
   request.timeout = duration_option("--timeout", timeout_);
   request.memory_mib = memory_mib_;
+  request.device = device_;
   PackageSession session(std::move(request));
   const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax);
   const GeneratedCases source(session.contract(), bounds, generator_, seed_);

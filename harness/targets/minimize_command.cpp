@@ -39,6 +39,7 @@ void MinimizeCommand::declare(CLI::App& app) {
   app.add_option("--models", models_,
                  "Folder of packed models, for cases that name a recipe (default: AOTIFUZZ_MODELS)");
   app.add_option("--reduce-runs", reduce_runs_, "Most runs of candidates")->capture_default_str();
+  app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
   app.add_option("--memory-mib", memory_mib_, "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
       ->check(CLI::Range(0.0, 1e9))
@@ -61,6 +62,7 @@ int MinimizeCommand::run() {
   request.ops = ops_;
   request.timeout = duration_option("--timeout", timeout_);
   request.memory_mib = memory_mib_;
+  request.device = device_;
   if (entry.expectation) {
     if (model_.empty() && package_.empty()) request.package.model = entry.expectation->model;
     if (reference_.empty() && package_.empty()) request.package.reference = entry.expectation->reference;

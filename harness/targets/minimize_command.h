@@ -13,7 +13,7 @@ class MinimizeCommand {
   int run();
 
  private:
-  std::string path_, package_, model_, reference_, models_, timeout_ = "10s";
+  std::string path_, package_, model_, reference_, device_, models_, timeout_ = "10s";
   std::vector<std::string> ops_;
   int64_t memory_mib_ = 0;
   int reduce_runs_ = 1000;

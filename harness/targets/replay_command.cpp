@@ -103,6 +103,7 @@ void ReplayCommand::declare(CLI::App& app) {
   app.add_option("--models", models_,
                  "Folder of packed models, RECIPE.pt2 each, for cases that name a recipe (default: AOTIFUZZ_MODELS)");
   app.add_option("--times", times_, "Runs of each case, each in a fresh process")->capture_default_str();
+  app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
   app.add_option("--memory-mib", memory_mib_, "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
       ->check(CLI::Range(0.0, 1e9))
@@ -166,6 +167,7 @@ SessionRequest ReplayCommand::request_for(const CorpusEntry& entry, std::chrono:
   request.ops = ops_;
   request.timeout = timeout;
   request.memory_mib = memory_mib_;
+  request.device = device_;
   if (entry.expectation) {
     // What the finding was made with, unless another package or flag says otherwise.
     if (model_.empty() && package_.empty()) request.package.model = entry.expectation->model;

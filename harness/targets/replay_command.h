@@ -19,7 +19,7 @@ class ReplayCommand {
  private:
   SessionRequest request_for(const CorpusEntry& entry, std::chrono::milliseconds timeout) const;
 
-  std::string path_, package_, model_, reference_, models_, timeout_ = "10s", fail_on_;
+  std::string path_, package_, model_, reference_, device_, models_, timeout_ = "10s", fail_on_;
   std::vector<std::string> ops_;
   int64_t memory_mib_ = 0;
   int times_ = 5;

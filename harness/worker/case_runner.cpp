@@ -8,6 +8,8 @@
 
 #include "oracles/legal_sampler.h"
 #include "store/case_text.h"
+#include "worker/device_copies.h"
+#include "worker/device_graph.h"
 #include "worker/error_text.h"
 
 namespace aotifuzz {
@@ -19,6 +21,12 @@ constexpr int kRoundsMax = 8;
 /// Fresh memory of the n-th run of a package holds the n-th pattern: never-written memory that reaches a result differs
 /// from run to run. As float32 all are finite, as indices all are out of range.
 constexpr uint8_t kPoison[kPoisonPatterns] = {0xA5, 0x5A, 0xC3, 0x3C, 0x96, 0x69};
+
+/// One case in so many is also run with memory laid out for underruns and uses after free. Careful cases always are.
+constexpr uint64_t kProbeEvery = 16;
+/// Where the reference raises an index error, a kernel asserts or reads what it should not, and its process is lost. So
+/// one in so many of these cases runs the package, the same ones each time. Careful cases always do.
+constexpr uint64_t kIndexErrorEvery = 16;
 
 Stage stage_of(RunKind kind) {
   switch (kind) {
@@ -33,6 +41,21 @@ Stage stage_of(RunKind kind) {
       return Stage::kSubjectAgain;
   }
   return Stage::kIdle;
+}
+
+bool is_subject(RunKind kind) { return kind == RunKind::kSubject || kind == RunKind::kSubjectAgain; }
+
+bool may_index(const Case& c) {
+  for (const CaseInput& input : c.inputs)
+    if (input.kind == CaseInput::Kind::kTensor && dtype_is_integral(input.dtype)) return true;
+  return false;
+}
+
+/// Texts of the CPU's index checks: on a device the same is an assertion, which costs the process.
+bool is_index_error(std::string_view text) {
+  for (std::string_view phrase : {"out of range", "out of bounds", "smaller than num_classes", "must be non-negative"})
+    if (text.find(phrase) != std::string_view::npos) return true;
+  return false;
 }
 
 c10::IValue scalar_value(const CaseInput& input) {
@@ -73,13 +96,15 @@ std::string_view run_name(RunKind kind) {
 
 struct CaseRunner::Current {
   Case parsed;
+  bool runs_despite_index_error = false;
+  bool pass_package_over = false;
   std::vector<Violation> broken;
   std::unique_ptr<CaseInputs> inputs;
   RunRecords records;
 
   /// Fresh values for a run, scalars included.
-  std::vector<c10::IValue> values(std::vector<at::Tensor>* tensors) const {
-    *tensors = inputs->copies();
+  std::vector<c10::IValue> values(std::vector<at::Tensor>* tensors, std::span<const c10::Device> devices) const {
+    *tensors = inputs->copies_on(devices);
     std::vector<c10::IValue> out;
     out.reserve(tensors->size());
     for (size_t i = 0; i < tensors->size(); ++i)
@@ -88,10 +113,17 @@ struct CaseRunner::Current {
   }
 };
 
-CaseReport CaseRunner::run(uint64_t id, std::string_view case_text) {
+CaseRunner::CaseRunner(const Parts& parts) : parts_(parts) {
+  if (!parts_.device) return;
+  for (const InputSpec& input : parts_.contract->inputs)
+    input_devices_.push_back(placed(input.device, parts_.device->device()));
+}
+
+CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful) {
   CaseReport report;
   report.id = id;
   if (parts_.recorder) parts_.recorder->begin_case(id);
+  if (parts_.device) parts_.device->begin_case(careful);
   const auto stopped = [&](const char* run, OutcomeKind kind, Stage stage, std::string message) {
     report.runs.push_back({run, {kind, stage, std::move(message)}, 0});
   };
@@ -102,6 +134,7 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text) {
   }
   Current current;
   current.parsed = std::move(*parsed);
+  current.runs_despite_index_error = careful || std::hash<std::string_view>()(case_text) % kIndexErrorEvery == 0;
   if (current.parsed.inputs.size() != parts_.contract->inputs.size()) {
     stopped("parse", OutcomeKind::kRejected, Stage::kParse, "the case has another number of inputs than the program");
     return report;
@@ -116,6 +149,7 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text) {
     if (parts_.allocator) parts_.allocator->begin_run({.stage = Stage::kMaterialise, .poison = kPoison[0]});
     current.inputs = std::make_unique<CaseInputs>(current.parsed);
     judge(current, report);
+    if (parts_.device && (careful || id % kProbeEvery == 0)) probe_memory(current);
     set_stage(Stage::kTeardown);
     current.records.clear();
   } catch (const std::exception& error) {
@@ -190,8 +224,8 @@ void CaseRunner::judge(Current& current, CaseReport& report) {
 void CaseRunner::run_missing(Current& current, std::vector<RunRequest> requests, CaseReport& report) {
   for (const RunRequest& request : requests) {
     if (current.records.find(request)) continue;
-    const bool subject = request.kind == RunKind::kSubject || request.kind == RunKind::kSubjectAgain;
-    if (subject ? !parts_.package : !parts_.reference) continue;
+    if (is_subject(request.kind) ? !parts_.package : !parts_.reference) continue;
+    if (is_subject(request.kind) && current.pass_package_over) continue;
     RunRecord record = run_once(current, request);
     report.runs.push_back({std::string(run_name(request.kind)), record.outcome, record.us});
     if (request.kind == RunKind::kReference) report.reference_accepts = record.outcome.kind == OutcomeKind::kFinished;
@@ -204,9 +238,8 @@ RunRecord CaseRunner::run_once(Current& current, const RunRequest& request) {
   record.request = request;
   set_stage(stage_of(request.kind));
   if (parts_.recorder) parts_.recorder->set_step("");
-  const bool subject = request.kind == RunKind::kSubject || request.kind == RunKind::kSubjectAgain;
+  const RunMemory memory = memory_of(request);
   if (parts_.allocator) {
-    const RunMemory memory = memory_of(request);
     parts_.allocator->begin_run({.stage = stage_of(request.kind),
                                  .poison = kPoison[memory.pattern],
                                  .at_start = memory.at_start,
@@ -214,8 +247,17 @@ RunRecord CaseRunner::run_once(Current& current, const RunRequest& request) {
                                           : memory.at_start    ? FreedMemory::kFilled
                                                                : FreedMemory::kReused});
   }
+  if (parts_.device) {
+    // A repetition is not laid out otherwise there: kernels of libraries round by alignment. An oracle may ask for it, and
+    // probe_memory() does it for the memory's sake.
+    const bool chosen = request.seed >= kChosenMemory;
+    parts_.device->begin_run({.poison = kPoison[memory.pattern],
+                              .at_start = chosen && memory.at_start,
+                              .protect_freed = chosen && memory.protect_freed,
+                              .canaries = is_subject(request.kind)});
+  }
   try {
-    subject ? run_package(current, request, record) : run_reference(current, request, record);
+    is_subject(request.kind) ? run_package(current, request, record) : run_reference(current, request, record);
   } catch (const std::exception& error) {
     record.outcome.kind = OutcomeKind::kOutOfMemory;  // only copying the inputs throws here
     record.outcome.message = clean_error(text_of(error));
@@ -228,17 +270,23 @@ void CaseRunner::run_reference(Current& current, const RunRequest& request, RunR
   std::unique_ptr<NodeHook> hook;
   if (request.kind == RunKind::kReferenceF64) hook = make_f64_hook(*parts_.facts);
   if (request.kind == RunKind::kReferenceSampled) hook = make_sampled_hook(*parts_.facts, request.seed);
+  const bool on_device = parts_.device && !hook;
+  if (on_device && host_refuses(current, record)) return;
+  ReferenceProgram& program = hook && parts_.host_reference ? *parts_.host_reference : *parts_.reference;
   std::vector<at::Tensor> tensors;
-  const std::vector<c10::IValue> values = current.values(&tensors);
+  const std::vector<c10::IValue> values =
+      current.values(&tensors, on_device ? input_devices_ : std::vector<c10::Device>());
   const ReferenceProgram::Options options{
       .node_hook = hook.get(), .wide = hook != nullptr, .recorder = parts_.recorder};
   const auto start = std::chrono::steady_clock::now();
-  ReferenceProgram::Results results = parts_.reference->run(values, options);
+  ReferenceProgram::Results results = program.run(values, options);
+  if (on_device) parts_.device->end_run();
   record.us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   record.outcome = std::move(results.outcome);
   record.outputs = std::move(results.outputs);
   record.inputs_after = std::move(results.inputs_after);
   record.watched = std::move(results.watched);
+  if (on_device) bring_home(record);
   if (request.kind != RunKind::kReference) return;
   if (parts_.recorder) {
     parts_.recorder->reference_accepts = record.outcome.kind == OutcomeKind::kFinished ? 1 : 0;
@@ -248,14 +296,57 @@ void CaseRunner::run_reference(Current& current, const RunRequest& request, RunR
     for (const auto& [fqn, value] : parts_.reference->written_buffers()) parts_.package->reset_before_runs(fqn, value);
 }
 
+/// Does the program raise an index error on the CPU? Then the reference raises, and no device process is lost over it.
+bool CaseRunner::host_refuses(Current& current, RunRecord& record) {
+  if (!parts_.host_reference || !may_index(current.parsed)) return false;
+  std::vector<at::Tensor> tensors;
+  ReferenceProgram::Results results =
+      parts_.host_reference->run(current.values(&tensors, {}), {.recorder = parts_.recorder});
+  if (results.outcome.kind != OutcomeKind::kRejected || !is_index_error(results.outcome.message)) return false;
+  record.outcome = std::move(results.outcome);
+  current.pass_package_over = !current.runs_despite_index_error;
+  if (parts_.recorder) parts_.recorder->reference_done = 1;
+  return true;
+}
+
+/// Oracles look at memory of the host. What shares memory goes on sharing it.
+void CaseRunner::bring_home(RunRecord& record) const {
+  record.output_devices.clear();
+  for (const at::Tensor& output : record.outputs)
+    record.output_devices.push_back(output.defined() ? output.device() : c10::Device(c10::kCPU));
+  std::vector<at::Tensor> all = record.outputs;
+  all.insert(all.end(), record.inputs_after.begin(), record.inputs_after.end());
+  for (const auto& [name, value] : record.watched) all.push_back(value);
+  all = copied_to(all, c10::kCPU);
+  auto next = all.begin();
+  for (at::Tensor& output : record.outputs) output = std::move(*next++);
+  for (at::Tensor& input : record.inputs_after) input = std::move(*next++);
+  for (auto& [name, value] : record.watched) value = std::move(*next++);
+}
+
+/// Runs the package once more for its memory faults alone: its results are not looked at, since a kernel may round
+/// otherwise at another alignment.
+void CaseRunner::probe_memory(Current& current) {
+  const RunRecord* first = current.records.find(RunKind::kSubject);
+  if (!first || first->outcome.kind != OutcomeKind::kFinished) return;
+  set_stage(Stage::kSubjectAgain);
+  parts_.device->begin_run({.poison = kPoison[0], .at_start = true, .protect_freed = true});
+  std::vector<at::Tensor> tensors;
+  const std::vector<c10::IValue> values = current.values(&tensors, input_devices_);
+  parts_.package->run(values, current.parsed.input_checks, parts_.errors);
+  parts_.device->end_run();
+}
+
 void CaseRunner::run_package(Current& current, const RunRequest& request, RunRecord& record) {
-  const std::vector<c10::IValue> values = current.values(&record.inputs_after);
+  const std::vector<c10::IValue> values = current.values(&record.inputs_after, input_devices_);
   const auto start = std::chrono::steady_clock::now();
   PackageExecutor::Results results = parts_.package->run(values, current.parsed.input_checks, parts_.errors);
+  if (parts_.device) parts_.device->end_run();
   record.us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   record.outcome = std::move(results.outcome);
   record.outputs = std::move(results.outputs);
   if (parts_.allocator) record.damage = parts_.allocator->end_run();
+  if (parts_.device) bring_home(record);
 }
 
 }  // namespace aotifuzz

@@ -8,6 +8,7 @@
 #include "core/flight_recorder.h"
 #include "core/worker_report.h"
 #include "oracles/oracle.h"
+#include "worker/device_runtime.h"
 #include "worker/guard_allocator.h"
 #include "worker/materialize.h"
 #include "worker/package_executor.h"
@@ -24,17 +25,20 @@ class CaseRunner {
     const Contract* contract = nullptr;
     const ProgramFacts* facts = nullptr;
     ReferenceProgram* reference = nullptr;  ///< null: off
+    /// The referee, and what says before a device does that an index is out of range. Null: `reference` is that.
+    ReferenceProgram* host_reference = nullptr;
     PackageExecutor* package = nullptr;     ///< null: off
     std::span<const std::unique_ptr<Oracle>> oracles;
     FlightRecorder* recorder = nullptr;   ///< null: none
     GuardAllocator* allocator = nullptr;  ///< null: plain memory
     StderrCapture* errors = nullptr;
+    DeviceRuntime* device = nullptr;  ///< null: everything runs on the CPU
   };
-  explicit CaseRunner(const Parts& parts) : parts_(parts) {}
+  explicit CaseRunner(const Parts& parts);
 
   /// Never throws for what the case or the package does. A case text that does not parse gives one run, "parse",
-  /// rejected.
-  CaseReport run(uint64_t id, std::string_view case_text);
+  /// rejected. `careful`: see DeviceRuntime::begin_case; one more run of the package looks for what needs other memory.
+  CaseReport run(uint64_t id, std::string_view case_text, bool careful = false);
 
  private:
   struct Current;
@@ -42,12 +46,16 @@ class CaseRunner {
   void run_missing(Current& current, std::vector<RunRequest> requests, CaseReport& report);
   RunRecord run_once(Current& current, const RunRequest& request);
   void run_reference(Current& current, const RunRequest& request, RunRecord& record);
+  bool host_refuses(Current& current, RunRecord& record);
   void run_package(Current& current, const RunRequest& request, RunRecord& record);
+  void bring_home(RunRecord& record) const;
+  void probe_memory(Current& current);
   void set_stage(Stage stage) {
     if (parts_.recorder) parts_.recorder->set_stage(stage);
   }
 
   Parts parts_;
+  std::vector<c10::Device> input_devices_;  ///< empty: all on the CPU
   int threads_ = 0;
 };
 

@@ -65,18 +65,21 @@ int CaseServer::serve(const Setup& setup) {
     KernelCalls::instance().set_observer(&*calls);
   }
   const MemoryGauge gauge;
-  limit_memory(gauge, setup.memory_mib);
+  // A device's driver reserves address space by the terabyte.
+  if (!setup.device) limit_memory(gauge, setup.memory_mib);
   // What the guard uses lies in address space that was reserved long ago.
   if (setup.allocator && setup.memory_mib > 0) setup.allocator->limit_growth(static_cast<size_t>(setup.memory_mib) << 20);
   StderrCapture errors = StderrCapture::install();
   CaseRunner runner({.contract = &setup.package->info().contract,
                      .facts = &setup.package->facts(),
                      .reference = setup.package->reference(),
+                     .host_reference = setup.package->host_reference(),
                      .package = setup.package->package(),
                      .oracles = setup.package->oracles(),
                      .recorder = setup.recorder,
                      .allocator = setup.allocator,
-                     .errors = &errors});
+                     .errors = &errors,
+                     .device = setup.device});
   WorkerMessage ready;
   ready.kind = WorkerMessage::Kind::kReady;
   ready.pid = getpid();
@@ -87,7 +90,7 @@ int CaseServer::serve(const Setup& setup) {
     if (!request) return kDone;
     WorkerMessage message;
     message.kind = WorkerMessage::Kind::kReport;
-    message.report = runner.run(request->id, request->case_text);
+    message.report = runner.run(request->id, request->case_text, request->careful);
     if (!setup.channel->send(message)) return kDone;
     if (served % kLookEvery == 0 && gauge.resident_bytes() - resident_at_start > kGrowthMax) return kRecycled;
   }

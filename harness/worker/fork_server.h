@@ -1,6 +1,6 @@
 #pragma once
 
-#include "store/worker_protocol.h"
+#include "worker/server_setup.h"
 
 namespace aotifuzz {
 
@@ -11,18 +11,13 @@ namespace aotifuzz {
 /// Ends when the parent says quit or is gone. A process that is stuck in a case when the parent goes is killed.
 class ForkServer {
  public:
-  struct Pipes {
-    int request_fd = 0;
-    int message_fd = 1;
-    int recorder_fd = -1;  ///< -1: no flight recorder
-  };
-  ForkServer(const WorkerArguments& arguments, const Pipes& pipes) : arguments_(arguments), pipes_(pipes) {}
+  ForkServer(const WorkerArguments& arguments, const WorkerPipes& pipes) : arguments_(arguments), pipes_(pipes) {}
   int run();
 
  private:
   int serve();
   WorkerArguments arguments_;
-  Pipes pipes_;
+  WorkerPipes pipes_;
 };
 
 }  // namespace aotifuzz

@@ -8,25 +8,26 @@
 namespace aotifuzz {
 namespace {
 
-bool can_move(const at::Tensor& constant) {
-  return constant.defined() && constant.layout() == at::kStrided && constant.device().is_cpu() &&
+bool can_move(const at::Tensor& constant, c10::Device device) {
+  return constant.defined() && constant.layout() == at::kStrided && constant.device() == device &&
          constant.has_storage() && constant.numel() > 0 && constant.is_non_overlapping_and_dense();
 }
 
 }  // namespace
 
-GuardedConstants::GuardedConstants(torch::inductor::AOTIModelContainerRunner& runner, const Writable& writable) {
-  GuardAllocator* guard = GuardAllocator::installed();
+GuardedConstants::GuardedConstants(torch::inductor::AOTIModelContainerRunner& runner, const Writable& writable,
+                                   c10::Device device, bool guarded) {
+  GuardAllocator* guard = device.is_cpu() ? GuardAllocator::installed() : nullptr;
   const std::unordered_map<std::string, at::Tensor> constants = runner.extract_constants_map(/*use_inactive=*/false);
   size_t bytes = 0;
   for (const auto& [fqn, constant] : constants)
-    if (can_move(constant)) bytes += constant.nbytes();
-  const bool moves = guard && bytes <= kBytesMax;
+    if (can_move(constant, device)) bytes += constant.nbytes();
+  const bool moves = device.is_cpu() ? guard && bytes <= kBytesMax : guarded && bytes <= kDeviceBytesMax;
   torch::inductor::TensorConstantMap by_name;
   for (const auto& [name, fqn] : runner.getConstantNamesToOriginalFQNs()) {
     const auto constant = constants.find(fqn);
     if (constant == constants.end() || (constant->second.defined() && constant->second.numel() == 0)) continue;
-    if (!moves || !can_move(constant->second)) {
+    if (!moves || !can_move(constant->second, device)) {
       ++left_;
       continue;
     }
@@ -38,6 +39,7 @@ GuardedConstants::GuardedConstants(torch::inductor::AOTIModelContainerRunner& ru
   }
   if (by_name.empty()) return;
   runner.update_constant_buffer(by_name, /*use_inactive=*/false, /*validate_full_updates=*/false, /*user_managed=*/true);
+  if (!guard) return;
   for (const auto& [fqn, tensor] : tensors_) {
     guard->label(tensor.const_data_ptr(), BufferRole::kConstant, fqn);
     if (writable.none_read_only || writable.fqns.contains(fqn)) continue;

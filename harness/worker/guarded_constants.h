@@ -16,22 +16,25 @@ namespace aotifuzz {
 
 /// The weights of a loaded package, moved out of the one block that the loader puts them into: each into guarded memory of
 /// its own, so that an access past one is not an access to the next. Values and layout stay. Needs the guard allocator;
-/// without it nothing is moved.
+/// without it nothing is moved. On a device the block lies outside torch's allocator altogether, and nothing is read-only.
 ///
-/// Left where they are: constants whose elements overlap or have gaps, and those packed for a library. All of them when
+/// Left where they are: constants of another device than the package's, those whose elements overlap or have gaps, and those packed for a library. All of them when
 ///         the package's library cannot be told (older runtimes), or when they take more than kBytesMax together: the loader's
 ///         own block is not given back.
 /// Threads: while nothing runs.
 class GuardedConstants {
  public:
   static constexpr size_t kBytesMax = size_t{512} << 20;
+  static constexpr size_t kDeviceBytesMax = size_t{4} << 30;
 
   /// Constants by FQN that the program may write; every other becomes read-only. `none_read_only`: it is not known.
   struct Writable {
     bool none_read_only = true;
     std::set<std::string> fqns;
   };
-  GuardedConstants(torch::inductor::AOTIModelContainerRunner& runner, const Writable& writable);
+  /// `guarded`: there is a guard allocator on `device`; on the CPU it is asked itself.
+  GuardedConstants(torch::inductor::AOTIModelContainerRunner& runner, const Writable& writable,
+                   c10::Device device = c10::kCPU, bool guarded = true);
 
   /// Gives a constant its value again. False: it was not moved.
   bool reset(const std::string& fqn, const at::Tensor& value);

@@ -31,24 +31,30 @@ std::string random_kernel(const CompiledModel& compiled) {
 
 }  // namespace
 
-LoadedPackage::LoadedPackage(const WorkerArguments& arguments) {
+LoadedPackage::LoadedPackage(const WorkerArguments& arguments, DeviceRuntime* runtime) {
   for (const std::string& library : arguments.ops) load_op_library(library);
   info_ = read_package({arguments.package, arguments.model, arguments.reference});
   not_judged_ = info_.missing;
+  if (runtime) device_ = runtime->description();
+  if (runtime && info_.compiled) runtime->require(info_.compiled->compute_capability, arguments.package);
   // Weights must carry no autograd state: the runs that use them are below it.
   c10::InferenceMode no_autograd;
-  load_reference();
-  load_package(arguments);
+  load_reference(runtime);
+  load_package(arguments, runtime);
   if (!reference_) facts_.random_kernel = random_kernel(*info_.compiled);
   oracles_ = make_oracles(reference_ != nullptr);
 }
 
-void LoadedPackage::load_reference() {
+void LoadedPackage::load_reference(DeviceRuntime* runtime) {
   if (!info_.program) return;
   facts_ = build_program_facts(*info_.program);
-  reference_ = std::make_unique<ReferenceProgram>(*info_.program, info_.program_path, info_.contract, facts_);
+  const auto load = [&](c10::Device device) {
+    return std::make_unique<ReferenceProgram>(*info_.program, info_.program_path, info_.contract, facts_, device);
+  };
+  reference_ = load(runtime ? runtime->device() : c10::Device(c10::kCPU));
   for (const std::string& reason : reference_->unsupported()) not_judged_.push_back("reference is off: " + reason);
   if (!reference_->unsupported().empty()) reference_.reset();
+  if (runtime && reference_) host_reference_ = load(c10::kCPU);
   for (size_t i = 0; i < facts_.outputs.size(); ++i)
     if (!facts_.outputs[i].random_op.empty())
       not_judged_.push_back("values of output " + std::to_string(i) + ": random op: " + facts_.outputs[i].random_op);
@@ -65,14 +71,21 @@ GuardedConstants::Writable LoadedPackage::writable_constants() const {
   return writable;
 }
 
-void LoadedPackage::load_package(const WorkerArguments& arguments) {
+void LoadedPackage::load_package(const WorkerArguments& arguments, DeviceRuntime* runtime) {
   if (!info_.compiled)
     throw HarnessError("the archive holds no compiled model", arguments.package,
                        "give a package made by aoti_compile_and_package or by aotifuzz_pack");
+  const c10::Device device = runtime ? runtime->device() : c10::Device(c10::kCPU);
   // Unlinking what it was unpacked to at once leaves nothing behind when this process is killed.
   package_ = std::make_unique<PackageExecutor>(
-      PackageExecutor::Request{arguments.package, info_.compiled->name, &info_.contract, writable_constants()});
+      PackageExecutor::Request{.package = arguments.package,
+                               .model = info_.compiled->name,
+                               .contract = &info_.contract,
+                               .writable = writable_constants(),
+                               .device = device,
+                               .guarded = arguments.guard_allocator});
   symbols_.remember_loaded_packages();
+  if (runtime) runtime->keep_files(unpacked_folders());
   remove_unpacked_folders();
   for (const std::string& note : package_->notes()) not_judged_.push_back(note);
 }
@@ -85,6 +98,7 @@ WorkerHello LoadedPackage::hello() const {
   hello.has_reference = reference_ != nullptr;
   for (const auto& oracle : oracles_) hello.oracles.emplace_back(oracle->name());
   hello.not_judged = not_judged_;
+  hello.device = device_;
   return hello;
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "worker/device_copies.h"
 #include "worker/dtype_map.h"
 #include "worker/guard_allocator.h"
 
@@ -34,9 +35,26 @@ c10::Storage make_storage(int64_t bytes, int64_t misalign) {
       c10::StorageImpl::use_byte_size_t(), static_cast<size_t>(bytes), std::move(shifted), allocator, false));
 }
 
+/// The same on a device, holding the bytes of `host`.
+c10::Storage copy_storage(const c10::Storage& host, int64_t misalign, c10::Device device) {
+  const int64_t bytes = static_cast<int64_t>(host.nbytes());
+  const int64_t whole = misalign == 0 ? bytes : (misalign + bytes + kBoundary - 1) / kBoundary * kBoundary;
+  const at::Tensor all = at::empty({whole}, at::TensorOptions(at::kByte).device(device));
+  // Need not wait: from ordinary memory the driver has read all of it when the call returns.
+  if (bytes > 0) all.narrow(0, misalign, bytes).copy_(bytes_of(host), /*non_blocking=*/true);
+  if (misalign == 0) return all.storage();
+  void* data = static_cast<char*>(all.mutable_data_ptr()) + misalign;
+  auto* owner = new c10::Storage(all.storage());
+  c10::DataPtr shifted(data, owner, [](void* o) { delete static_cast<c10::Storage*>(o); }, device);
+  return c10::Storage(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(),
+                                                            static_cast<size_t>(bytes), std::move(shifted), nullptr,
+                                                            false));
+}
+
 at::Tensor make_view(const c10::Storage& storage, const CaseInput& input) {
+  const auto key = storage.device().is_cpu() ? c10::DispatchKey::CPU : c10::DispatchKey::CUDA;
   auto tensor =
-      at::detail::make_tensor<c10::TensorImpl>(c10::Storage(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
+      at::detail::make_tensor<c10::TensorImpl>(c10::Storage(storage), c10::DispatchKeySet(key),
                                                c10::scalarTypeToTypeMeta(to_scalar_type(input.dtype)));
   c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   if (input.strides) {
@@ -125,23 +143,29 @@ void CaseInputs::add_tensor(const Case& c, size_t index) {
   throw std::invalid_argument("view-of " + input.storage_of + ": no earlier input of that name has a storage");
 }
 
-std::vector<at::Tensor> CaseInputs::copies() const {
-  std::vector<c10::Storage> storages;
-  storages.reserve(blocks_.size());
+std::vector<at::Tensor> CaseInputs::copies_on(std::span<const c10::Device> devices) const {
+  std::vector<c10::Storage> storages(blocks_.size());
   GuardAllocator* guard = GuardAllocator::installed();
-  for (const Block& block : blocks_) {
-    storages.push_back(make_storage(block.bytes, block.misalign));
-    if (guard && block.bytes > 0)
-      guard->label(static_cast<const char*>(storages.back().data()) - block.misalign, BufferRole::kInput, block.name);
-    if (block.bytes > 0) std::memcpy(storages.back().mutable_data(), block.storage.data(), block.bytes);
-  }
   std::vector<at::Tensor> tensors(pristine_.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
-    if (block_of_[i] >= 0) {
-      tensors[i] = make_view(storages[block_of_[i]], case_->inputs[i]);
+    const CaseInput& input = case_->inputs[i];
+    const c10::Device device = devices.empty() ? c10::Device(c10::kCPU) : devices[i];
+    if (const int b = block_of_[i]; b >= 0) {
+      const Block& block = blocks_[b];
+      if (!storages[b]) {
+        if (device.is_cpu()) {
+          storages[b] = make_storage(block.bytes, block.misalign);
+          if (guard && block.bytes > 0)
+            guard->label(static_cast<const char*>(storages[b].data()) - block.misalign, BufferRole::kInput, block.name);
+          if (block.bytes > 0) std::memcpy(storages[b].mutable_data(), block.storage.data(), block.bytes);
+        } else {
+          storages[b] = copy_storage(block.storage, block.misalign, device);
+        }
+      }
+      tensors[i] = make_view(storages[b], input);
     } else if (pristine_[i].defined()) {
-      const CaseInput& input = case_->inputs[i];
-      tensors[i] = at::_efficientzerotensor(input.sizes, at::TensorOptions(to_scalar_type(input.dtype)));
+      tensors[i] =
+          at::_efficientzerotensor(input.sizes, at::TensorOptions(to_scalar_type(input.dtype)).device(device));
     }
   }
   return tensors;

@@ -29,7 +29,10 @@ class CaseInputs {
   /// One tensor per input, in order; undefined for scalars. Never given to a run: compare with these.
   std::span<const at::Tensor> pristine() const { return pristine_; }
   /// Fresh copies: same bits, layout and aliasing, other memory.
-  std::vector<at::Tensor> copies() const;
+  std::vector<at::Tensor> copies() const { return copies_on({}); }
+  /// The same where the contract wants each input: `devices` has one entry per input, the first view of a storage
+  /// decides for all. On a device storages end where their data ends, too.
+  std::vector<at::Tensor> copies_on(std::span<const c10::Device> devices) const;
 
  private:
   struct Block {  ///< one storage

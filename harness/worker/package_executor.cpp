@@ -39,8 +39,9 @@ std::string cause_on_stderr(const std::string& text) {
 
 struct PackageExecutor::Instance {
   Instance(const Request& request, bool input_checks)
-      : loader(request.package, request.model.empty() ? "model" : request.model),
-        constants(*loader.get_runner(), request.writable),
+      : loader(request.package, request.model.empty() ? "model" : request.model, /*run_single_threaded=*/false,
+               /*num_runners=*/1, request.device.is_cpu() ? c10::DeviceIndex(-1) : request.device.index()),
+        constants(*loader.get_runner(), request.writable, request.device, request.guarded),
         checks(input_checks) {}
   AOTIModelPackageLoader loader;
   GuardedConstants constants;
@@ -57,7 +58,7 @@ PackageExecutor::PackageExecutor(const Request& request) {
   } catch (const std::exception& error) {
     refuse_to_load(error.what(), request.package);
   }
-  note_limits();
+  note_limits(request);
   const std::vector<InputSpec>& specs = request.contract->inputs;
   for (size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].kind == CaseInput::Kind::kTensor)
@@ -71,11 +72,12 @@ PackageExecutor::PackageExecutor(const Request& request) {
 
 PackageExecutor::~PackageExecutor() = default;
 
-void PackageExecutor::note_limits() {
-  if (KernelCalls::instance().watch_loaded_packages() == 0)
+void PackageExecutor::note_limits(const Request& request) {
+  // Kernels of a device are seen where they are launched (cuda/launch_observer.h).
+  if (request.device.is_cpu() && KernelCalls::instance().watch_loaded_packages() == 0)
     notes_.push_back("kernels by name: no call of the package goes through its linkage table");
   const size_t left = plain_->constants.left();
-  if (GuardAllocator::installed() && left > 0)
+  if ((request.device.is_cpu() ? GuardAllocator::installed() != nullptr : request.guarded) && left > 0)
     notes_.push_back("accesses past " + std::to_string(left) + " constants: they lie in the loader's own block");
 }
 

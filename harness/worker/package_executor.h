@@ -39,6 +39,8 @@ class PackageExecutor {
     std::string model;                   ///< "" = "model"
     const Contract* contract = nullptr;  ///< used by the constructor only
     GuardedConstants::Writable writable;
+    c10::Device device = c10::kCPU;
+    bool guarded = true;  ///< constants of a device go into memory of their own; on the CPU the allocator decides
   };
   /// Loads both instances. Throws HarnessError when the package cannot be loaded.
   explicit PackageExecutor(const Request& request);
@@ -63,7 +65,7 @@ class PackageExecutor {
  private:
   struct Instance;
   void reset_buffers(Instance& instance);
-  void note_limits();
+  void note_limits(const Request& request);
 
   std::unique_ptr<Instance> plain_, checking_;
   std::vector<size_t> passed_;                         ///< positions of the contract's inputs that the package takes

@@ -3,9 +3,10 @@
 #include <ATen/ATen.h>
 #include <ATen/ScalarOps.h>
 
-#include <cstring>
 #include <map>
 
+#include "worker/device_copies.h"
+#include "worker/device_graph.h"
 #include "worker/error_text.h"
 #include "worker/interpreter.h"
 
@@ -18,7 +19,7 @@ class ReferenceProgram::WeightKeeper {
  public:
   explicit WeightKeeper(const WeightStore& weights) : weights_(weights) {}
   ~WeightKeeper() {
-    for (const auto& [storage, bytes] : saved_) std::memcpy(storage->mutable_data(), bytes.data(), bytes.size());
+    for (const auto& [storage, saved] : saved_) saved.now.copy_(saved.before);
   }
   WeightKeeper(const WeightKeeper&) = delete;
   WeightKeeper& operator=(const WeightKeeper&) = delete;
@@ -28,9 +29,8 @@ class ReferenceProgram::WeightKeeper {
     c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
     auto [it, fresh] = saved_.try_emplace(storage);
     if (!fresh) return;
-    const char* data = static_cast<const char*>(storage->data());
-    it->second.assign(data, data + storage->nbytes());
-    held_.push_back(tensor);
+    it->second.now = bytes_of(tensor.storage());
+    it->second.before = it->second.now.clone();
   }
   bool has_saved(const at::Tensor& weight) const { return saved_.contains(weight.storage().unsafeGetStorageImpl()); }
   bool empty() const { return saved_.empty(); }
@@ -42,13 +42,17 @@ class ReferenceProgram::WeightKeeper {
 
  private:
   const WeightStore& weights_;
-  std::map<c10::StorageImpl*, std::vector<char>> saved_;
-  std::vector<at::Tensor> held_;
+  struct Saved {
+    at::Tensor now, before;  ///< the storage's bytes, and a copy of them
+  };
+  std::map<c10::StorageImpl*, Saved> saved_;
 };
 
 ReferenceProgram::ReferenceProgram(const Program& program, const std::string& archive, const Contract& contract,
-                                   const ProgramFacts& facts)
-    : compiled_(compile_graph(program.graph)), weights_(program, archive), outputs_(program.outputs) {
+                                   const ProgramFacts& facts, c10::Device device)
+    : compiled_(compile_graph(graph_on(program.graph, device))),
+      weights_(program, archive, device),
+      outputs_(program.outputs) {
   unsupported_ = compiled_.unsupported;
   for (const std::string& weight : weights_.unsupported()) unsupported_.push_back(weight);
   bind_inputs(program, contract);

@@ -7,7 +7,7 @@
 namespace aotifuzz {
 namespace {
 
-constexpr size_t kLineMax = 64;  // "case ID NBYTES" with two 20-digit numbers
+constexpr size_t kLineMax = 64;  // "case ID NBYTES careful" with two 20-digit numbers
 
 [[noreturn]] void refuse(const std::string& what, const std::string& where) {
   throw HarnessError("the worker was sent something that is no request: " + what, where,
@@ -40,6 +40,7 @@ std::optional<RequestChannel::Request> RequestChannel::next() {
   if (parsed->bytes > kCaseTextMax) refuse("case text too long", line);
   Request request;
   request.id = parsed->id;
+  request.careful = parsed->careful;
   request.case_text.resize(parsed->bytes);
   if (!read_exactly(request.case_text.data(), parsed->bytes)) return std::nullopt;
   return request;

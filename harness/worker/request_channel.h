@@ -16,6 +16,7 @@ class RequestChannel {
   struct Request {
     uint64_t id = 0;
     std::string case_text;
+    bool careful = false;  ///< see WorkerRequest
   };
   /// The next case; nullopt when the parent says quit or is gone. Throws HarnessError for a request that is no request.
   std::optional<Request> next();

@@ -26,7 +26,7 @@ std::string unpacked_folder_of(std::string_view path) {
   return std::string(path.substr(0, end));
 }
 
-void remove_unpacked_folders() {
+std::vector<std::string> unpacked_folders() {
   std::set<std::string> folders;
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -35,8 +35,12 @@ void remove_unpacked_folders() {
     if (std::string folder = unpacked_folder_of(std::string_view(line).substr(start)); !folder.empty())
       folders.insert(std::move(folder));
   }
+  return {folders.begin(), folders.end()};
+}
+
+void remove_unpacked_folders() {
   std::error_code ignored;  // gone already, or not ours to remove: either way nothing is lost
-  for (const std::string& folder : folders) std::filesystem::remove_all(folder, ignored);
+  for (const std::string& folder : unpacked_folders()) std::filesystem::remove_all(folder, ignored);
 }
 
 }  // namespace aotifuzz

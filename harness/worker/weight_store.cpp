@@ -8,6 +8,8 @@
 
 #include "core/error.h"
 #include "package/package_info.h"
+#include "worker/device_copies.h"
+#include "worker/device_graph.h"
 #include "worker/dtype_map.h"
 #include "worker/guard_allocator.h"
 
@@ -35,7 +37,7 @@ at::Tensor view_of(const c10::Storage& storage, const WeightInfo& weight, const 
   if (!sane || (!empty && (last + 1) * width > static_cast<int64_t>(storage.nbytes())))
     throw HarnessError("weight " + weight.fqn + " is shorter than its metadata says", archive + ": " + weight.member,
                        "export the program again");
-  at::Tensor tensor = at::empty({0}, to_scalar_type(weight.meta.dtype));
+  at::Tensor tensor = at::empty({0}, at::TensorOptions(to_scalar_type(weight.meta.dtype)).device(storage.device()));
   tensor.set_(storage, offset, sizes, strides);
   return tensor;
 }
@@ -48,7 +50,7 @@ c10::ScalarType wide_type(c10::ScalarType type) {
   return type;
 }
 
-WeightStore::WeightStore(const Program& program, const std::string& archive) {
+WeightStore::WeightStore(const Program& program, const std::string& archive, c10::Device device) {
   std::map<std::string, c10::Storage> by_member;
   for (const WeightInfo& weight : program.weights) {
     if (weight.pickled || weight.meta.layout != 7 || to_scalar_type(weight.meta.dtype) == c10::ScalarType::Undefined) {
@@ -63,6 +65,8 @@ WeightStore::WeightStore(const Program& program, const std::string& archive) {
       if (!bytes.empty()) std::memcpy(storage.mutable_data(), bytes.data(), bytes.size());
       if (GuardAllocator* guard = GuardAllocator::installed())
         guard->label(storage.data(), BufferRole::kConstant, "of the reference: " + weight.fqn);
+      if (const c10::Device place = placed(weight.meta.device, device); !place.is_cpu())
+        storage = bytes_of(storage).to(place).storage();
       known = by_member.emplace(weight.member, std::move(storage)).first;
     }
     at::Tensor tensor = view_of(known->second, weight, archive);

@@ -1,7 +1,9 @@
 // The test program itself plays the worker when it is started as one: before main, so that GoogleTest never sees it.
 #include "tests/campaign/fake_worker.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,13 +33,26 @@ std::string read_line() {
   ::_exit(kNoMoreCases);
 }
 
-void report(uint64_t id, bool fails) {
+[[noreturn]] void lose_device(FlightRecorder* recorder) {
+  recorder->set_step("launch 2: triton_poi_fused_add_0");
+  WorkerMessage message;
+  message.kind = WorkerMessage::Kind::kDied;
+  message.pid = ::getpid();
+  message.status = 102;
+  message.case_id = recorder->case_id;
+  message.device_error = "illegal memory access";
+  message.memory_fault = true;
+  say(print_message(message));
+  ::_exit(102);
+}
+
+void report(uint64_t id, bool fails, const std::string& oracle = "close") {
   WorkerMessage message;
   message.kind = WorkerMessage::Kind::kReport;
   message.report.id = id;
   message.report.reference_accepts = true;
   Verdict verdict;
-  verdict.oracle = "close";
+  verdict.oracle = oracle;
   if (fails) {
     verdict.status = VerdictStatus::kFail;
     verdict.cls = VerdictClass::kWrongResult;
@@ -93,6 +108,11 @@ void report(uint64_t id, bool fails) {
       case kRecycle:
         report(request->id, false);
         ::_exit(0);
+      case kDeviceFault:
+        lose_device(recorder);
+      case kTellCare:
+        report(request->id, false, request->careful ? "careful" : "quick");
+        continue;
       case kAbort:
         if (::write(2, "free(): invalid pointer\n", 24) < 0) ::_exit(9);
         recorder->set_stage(Stage::kJudge);
@@ -123,6 +143,16 @@ void report(uint64_t id, bool fails) {
     say(print_message(message));
     ::_exit(3);
   }
+  if (mode == "lonely") {
+    // The lock goes with the process.
+    const int lock = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
+      message.kind = WorkerMessage::Kind::kFatal;
+      message.what = "out of memory";
+      say(print_message(message));
+      ::_exit(3);
+    }
+  }
   message.kind = WorkerMessage::Kind::kHello;
   message.hello.pid = ::getpid();
   message.hello.torch_version = "2.11.0";
@@ -130,6 +160,14 @@ void report(uint64_t id, bool fails) {
   if (mode == "noready") ::_exit(0);
   auto* recorder = static_cast<FlightRecorder*>(
       ::mmap(nullptr, sizeof(FlightRecorder), PROT_READ | PROT_WRITE, MAP_SHARED, WorkerArguments::kRecorderFd, 0));
+  if (mode == "direct" || mode == "lonely") {
+    WorkerMessage ready;
+    ready.kind = WorkerMessage::Kind::kReady;
+    ready.pid = ::getpid();
+    say(print_message(ready));
+    ::signal(SIGABRT, SIG_DFL);
+    serve(recorder);
+  }
   for (;;) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -169,6 +207,7 @@ WorkerOptions fake_worker(const std::string& mode) {
   options.arguments.package = "fake:" + mode;
   options.case_timeout = std::chrono::milliseconds(300);
   options.start_timeout = std::chrono::milliseconds(3000);
+  if (mode == "direct" || mode == "lonely") options.spares = 2;
   return options;
 }
 

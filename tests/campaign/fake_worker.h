@@ -18,9 +18,12 @@ enum FakeCase : int64_t {
   kDieInReference,
   kRecycle,
   kSlow,
+  kDeviceFault,
+  kTellCare,
 };
 
-/// Options that start this test program as a worker. `mode`: "serve", "silent", "fatal", "garbage", "exit", "noready".
+/// Options that start this test program as a worker. `mode`: "serve", "silent", "fatal", "garbage", "exit", "noready";
+/// "direct" serves cases itself, with two spares; "lonely" does and has no room for a second of its kind.
 WorkerOptions fake_worker(const std::string& mode);
 
 Case sized_case(int64_t n);

@@ -49,6 +49,55 @@ TEST_F(Triage, ACrashWhereTheReferenceRaisedIsAGap) {
   EXPECT_EQ(verdict.signature, "crash SIGFPE in subject, reference raises");
 }
 
+CaseResult lost_device(const std::string& error, bool memory) {
+  CaseResult result = died(0);
+  result.death->kind = WorkerDeath::Kind::kDeviceFault;
+  result.death->device_error = error;
+  result.death->memory_fault = memory;
+  result.death->step = "launch 1: triton_poi_fused_add_0";
+  return result;
+}
+
+TEST_F(Triage, AnIllegalAccessOfADeviceIsAMemoryFaultThatNamesKernelAndRelation) {
+  const CaseResult result = lost_device("illegal memory access", true);
+  const Verdict legal = judge(tied_case(2, 3), result);
+  EXPECT_EQ(legal.cls, VerdictClass::kMemoryFault);
+  EXPECT_TRUE(legal.fault);
+  EXPECT_EQ(legal.signature, "illegal memory access in subject");
+  EXPECT_THAT(legal.reason, HasSubstr("in launch 1: triton_poi_fused_add_0"));
+  Case c = tied_case(2, 3);
+  c.inputs[1].sizes = {7};
+  const Verdict gap = judge(c, result);
+  EXPECT_FALSE(gap.fault);
+  EXPECT_EQ(gap.signature, "illegal memory access in subject, breaks y.size(0) == x.size(1)");
+  EXPECT_THAT(gap.reason, HasSubstr("y.size(0) = 7"));
+}
+
+TEST_F(Triage, AnotherErrorOfADeviceIsACrash) {
+  const Verdict verdict = judge(tied_case(2, 3), lost_device("launch failure", false));
+  EXPECT_EQ(verdict.cls, VerdictClass::kCrash);
+  EXPECT_EQ(verdict.signature, "crash launch failure in subject");
+}
+
+TEST_F(Triage, AnAssertionOfADeviceIsARefusalWhereTheReferenceRaises) {
+  CaseResult result = lost_device("device-side assert", false);
+  EXPECT_EQ(judge(tied_case(2, 3), result).cls, VerdictClass::kCrash);
+  result.death->reference_accepts = false;
+  const Verdict verdict = judge(tied_case(2, 3), result);
+  EXPECT_EQ(verdict.status, VerdictStatus::kSkip);
+  EXPECT_EQ(verdict.reason, "the package asserts where the reference raises");
+  result = lost_device("illegal memory access", true);
+  result.death->reference_accepts = false;
+  EXPECT_EQ(judge(tied_case(2, 3), result).cls, VerdictClass::kMemoryFault) << "an illegal access refuses nothing";
+}
+
+TEST_F(Triage, AFaultOfTheReferenceOnADeviceIsNoFinding) {
+  CaseResult result = lost_device("illegal memory access", true);
+  result.death->stage = Stage::kReference;
+  result.death->reference_done = false;
+  EXPECT_EQ(judge(tied_case(2, 3), result).reason, "reference crashed");
+}
+
 TEST_F(Triage, ACrashOfTheReferenceIsNoFinding) {
   const Verdict verdict = judge(tied_case(2, 3), died(SIGSEGV, Stage::kReference, false));
   EXPECT_EQ(verdict.status, VerdictStatus::kSkip);

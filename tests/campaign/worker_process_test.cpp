@@ -140,6 +140,75 @@ TEST(WorkerProcess, RecoversFromASignalWithinFiftyMilliseconds) {
   EXPECT_LT(worker.counters().recovery_us_max, 50'000);
 }
 
+TEST(WorkerProcess, ADeviceFaultIsTakenOverByASpare) {
+  WorkerProcess worker(fake_worker("direct"));
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_TRUE(worker.run(sized_case(test::kPass)).report);
+    const CaseResult result = worker.run(sized_case(test::kDeviceFault));
+    ASSERT_TRUE(result.death);
+    EXPECT_EQ(result.death->kind, WorkerDeath::Kind::kDeviceFault);
+    EXPECT_EQ(result.death->device_error, "illegal memory access");
+    EXPECT_TRUE(result.death->memory_fault);
+    EXPECT_EQ(result.death->step, "launch 2: triton_poi_fused_add_0");
+    EXPECT_TRUE(worker.run(sized_case(test::kPass)).fresh_child);
+  }
+  EXPECT_EQ(worker.counters().deaths, 6u);
+  EXPECT_EQ(worker.counters().children, 7u);
+  EXPECT_EQ(worker.counters().starts, 9u) << "one at work, two kept ready, one for each death";
+  EXPECT_EQ(worker.counters().losses, 0u);
+}
+
+TEST(WorkerProcess, AProgramThatServesItselfMayDieAsAnyChildMay) {
+  WorkerProcess worker(fake_worker("direct"));
+  const CaseResult crash = worker.run(sized_case(test::kSegfault));
+  ASSERT_TRUE(crash.death);
+  EXPECT_EQ(crash.death->signal, SIGSEGV);
+  EXPECT_EQ(crash.death->step, "cpp_fused_add_0");
+  const CaseResult hang = worker.run(sized_case(test::kHang));
+  ASSERT_TRUE(hang.death);
+  EXPECT_EQ(hang.death->kind, WorkerDeath::Kind::kHang);
+  const CaseResult killed = worker.run(sized_case(test::kKilled));
+  ASSERT_TRUE(killed.death);
+  EXPECT_EQ(killed.death->kind, WorkerDeath::Kind::kOutOfMemory);
+  EXPECT_TRUE(worker.run(sized_case(test::kPass)).report);
+}
+
+TEST(WorkerProcess, ACaseThatAnEndedProgramDidNotTakeGoesToTheNext) {
+  WorkerProcess worker(fake_worker("direct"));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(worker.run(sized_case(test::kRecycle)).report);
+    EXPECT_TRUE(worker.run(sized_case(test::kPass)).report);
+  }
+  EXPECT_EQ(worker.counters().deaths, 0u) << "a planned end is no death";
+  EXPECT_TRUE(worker.run(sized_case(test::kReportThenDie)).report);
+  EXPECT_TRUE(worker.run(sized_case(test::kPass)).report);
+  EXPECT_EQ(worker.counters().deaths, 1u);
+}
+
+TEST(WorkerProcess, RenewTakesASpare) {
+  WorkerProcess worker(fake_worker("direct"));
+  EXPECT_TRUE(worker.run(sized_case(test::kPass)).fresh_child);
+  EXPECT_FALSE(worker.run(sized_case(test::kPass)).fresh_child);
+  worker.renew();
+  EXPECT_TRUE(worker.run(sized_case(test::kPass)).fresh_child);
+  EXPECT_EQ(worker.counters().deaths, 0u);
+}
+
+TEST(WorkerProcess, SparesThatCannotLoadAreDoneWithout) {
+  WorkerProcess worker(fake_worker("lonely"));
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(worker.run(sized_case(test::kDeviceFault)).death);
+    EXPECT_TRUE(worker.run(sized_case(test::kPass)).report);
+  }
+}
+
+TEST(WorkerProcess, TakesCareUntilToldOtherwise) {
+  WorkerProcess worker(fake_worker("direct"));
+  EXPECT_EQ(worker.run(sized_case(test::kTellCare)).report->verdicts[0].oracle, "careful");
+  worker.set_careful(false);
+  EXPECT_EQ(worker.run(sized_case(test::kTellCare)).report->verdicts[0].oracle, "quick");
+}
+
 TEST(WorkerProcess, AWorkerThatCannotStartSaysWhy) {
   EXPECT_THAT(error_of("exit"), HasSubstr("cannot open shared object"));
   EXPECT_THAT(error_of("silent"), HasSubstr("did not finish loading in time"));

@@ -45,6 +45,18 @@ TEST(MetadataOracle, NeighboursInOneStorageDoNotShareMemory) {
   EXPECT_EQ(scenario.verdict(MetadataOracle()).status, VerdictStatus::kPass);
 }
 
+TEST(MetadataOracle, TheDeviceIsWhereTheRunLeftAnOutputNotWhereItsCopyLies) {
+  Scenario scenario = make_scenario();
+  scenario.reference.output_devices.assign(scenario.reference.outputs.size(), c10::Device(c10::kCUDA, 0));
+  scenario.subject.output_devices = scenario.reference.output_devices;
+  EXPECT_EQ(scenario.verdict(MetadataOracle()).status, VerdictStatus::kPass);
+  scenario.subject.output_devices[1] = c10::kCPU;
+  const Verdict verdict = scenario.verdict(MetadataOracle());
+  EXPECT_EQ(verdict.cls, VerdictClass::kWrongMetadata);
+  EXPECT_EQ(verdict.measures[1].second, "cuda:0");
+  EXPECT_EQ(verdict.measures[2].second, "cpu");
+}
+
 TEST(MetadataOracle, NoneAgainstATensorFails) {
   Scenario scenario = make_scenario();
   scenario.subject.outputs[2] = at::Tensor();

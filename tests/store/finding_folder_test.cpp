@@ -199,6 +199,16 @@ TEST_F(StoreFolder, TheContentHashDependsOnEveryByte) {
   EXPECT_THROW(content_hash(folder_), HarnessError);
 }
 
+TEST(PythonReproducer, PutsInputsWhereTheProgramWantsThem) {
+  FindingContext context;
+  context.inputs_python = "x = torch.zeros(16)\ninputs = [x]\n";
+  EXPECT_THAT(print_python_reproducer(example(), context), Not(HasSubstr("on_devices")));
+  context.input_devices = {"cuda:0"};
+  const std::string on_cuda = print_python_reproducer(example(), context);
+  EXPECT_THAT(on_cuda, HasSubstr("def on_devices(inputs, devices):"));
+  EXPECT_THAT(on_cuda, HasSubstr("return on_devices(inputs, [\"cuda:0\"])"));
+}
+
 TEST(PythonReproducer, UsesTheModelSourceWhereItIsKnownElseThePackage) {
   FindingContext context;
   context.inputs_python = "x = torch.zeros(16)\ninputs = [x]\n";

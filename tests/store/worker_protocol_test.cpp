@@ -66,6 +66,30 @@ TEST(WorkerProtocol, EveryKindOfMessageComesBack) {
   EXPECT_EQ(parsed(print_message(message)).to_do, "rebuild");
 }
 
+TEST(WorkerProtocol, ALostDeviceSaysWhatItWas) {
+  WorkerMessage message;
+  message.kind = WorkerMessage::Kind::kDied;
+  message.device_error = "illegal memory access";
+  message.memory_fault = true;
+  const WorkerMessage back = parsed(print_message(message));
+  EXPECT_EQ(back.device_error, message.device_error);
+  EXPECT_TRUE(back.memory_fault);
+  message.kind = WorkerMessage::Kind::kHello;
+  message.hello.device = "cuda:0 NVIDIA H200";
+  EXPECT_EQ(parsed(print_message(message)).hello.device, message.hello.device);
+}
+
+TEST(WorkerProtocol, ARequestMayAskForCare) {
+  const std::string request = print_case_request(7, "text", true);
+  const auto back = parse_request_line(request.substr(0, request.find('\n')));
+  ASSERT_TRUE(back);
+  EXPECT_TRUE(back->careful);
+  EXPECT_EQ(back->id, 7u);
+  EXPECT_EQ(back->bytes, 4u);
+  EXPECT_FALSE(parse_request_line("case 7 4")->careful);
+  EXPECT_FALSE(parse_request_line("case 7 4 carefully"));
+}
+
 TEST(WorkerProtocol, AMessageIsOneLineWhateverThePackageWrote) {
   WorkerMessage message;
   message.kind = WorkerMessage::Kind::kReport;
@@ -104,6 +128,15 @@ TEST(WorkerProtocol, ARequestSaysHowManyBytesFollow) {
   for (const char* line :
        {"", "case", "case 1", "case x 1", "case 1 -1", "case 1 99999999999", "case -1 5", "quit now"})
     EXPECT_FALSE(parse_request_line(line)) << line;
+}
+
+TEST(WorkerProtocol, TheDeviceIsAnArgument) {
+  WorkerArguments arguments;
+  arguments.package = "model.pt2";
+  arguments.device = "cuda:1";
+  const auto back = parse_worker_arguments(arguments.print());
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->device, "cuda:1");
 }
 
 TEST(WorkerProtocol, ArgumentsComeBackAsTheyWere) {

@@ -103,7 +103,7 @@ TEST(Tree, OnlyWorkerOraclesAndGateIncludeLibtorch) {
   for (const std::string& file : tracked_files()) {
     if (!is_cpp(file)) continue;
     if (starts_with(file, "oracles/") || starts_with(file, "harness/worker/") || starts_with(file, "harness/gate/") ||
-        file == "harness/targets/worker_main.cpp" || starts_with(file, "tests/") || starts_with(file, "bench/"))
+        file == "harness/targets/worker_main.cpp" || file == "harness/targets/cuda_worker_main.cpp" || starts_with(file, "tests/") || starts_with(file, "bench/"))
       continue;
     for (const std::string& include : includes_of(file))
       EXPECT_FALSE(starts_with(include, "ATen/") || starts_with(include, "c10/") || starts_with(include, "torch/"))
@@ -122,7 +122,8 @@ TEST(Tree, EveryUnitTestMirrorsASource) {
     stem.resize(stem.size() - std::string("_test").size());
     const std::string base = (folder == "generators" || folder == "oracles") ? folder : "harness/" + folder;
     const bool found = fs::exists(kRoot / base / (stem + ".cpp")) || fs::exists(kRoot / base / (stem + ".h")) ||
-                       fs::exists(kRoot / base / "passes" / (stem + ".cpp"));
+                       fs::exists(kRoot / base / "passes" / (stem + ".cpp")) ||
+                       fs::exists(kRoot / base / "cuda" / (stem + ".cpp"));
     EXPECT_TRUE(found) << file << " has no source " << base << "/" << stem << ".{h,cpp}";
   }
 }

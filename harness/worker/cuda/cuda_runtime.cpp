@@ -1,0 +1,90 @@
+#include "worker/cuda/cuda_runtime.h"
+
+#include <ATen/ATen.h>
+#include <c10/cuda/CUDAFunctions.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/check.h"
+#include "core/error.h"
+#include "worker/cuda/cuda_driver.h"
+#include "worker/cuda/launch_observer.h"
+
+namespace aotifuzz {
+
+CudaRuntime::CudaRuntime(Setup setup) : setup_(std::move(setup)), device_(find_cuda_device(setup_.device)) {
+  const CudaDriver& driver = CudaDriver::get();
+  CUdevice handle = 0;
+  CUcontext context = nullptr;
+  CUresult code = driver.device_get(&handle, device_.index);
+  if (code == CUDA_SUCCESS) code = driver.primary_context(&context, handle);
+  if (code == CUDA_SUCCESS) code = driver.set_context(context);
+  if (code != CUDA_SUCCESS)
+    throw HarnessError("the device cannot be used: " + driver.error_text(code), setup_.device + " " + device_.name,
+                       "check nvidia-smi: is its memory full, or is it set to exclusive use by one process?");
+  c10::cuda::set_device(static_cast<c10::DeviceIndex>(device_.index));
+  LaunchObserver::instance().set_recorder(setup_.recorder);
+  if (setup_.guard_allocator) allocator_ = &CudaGuardAllocator::install(device_.index);
+}
+
+c10::Device CudaRuntime::device() const { return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(device_.index)); }
+
+std::string CudaRuntime::description() const {
+  return device().str() + " " + device_.name + ", compute capability " + device_.capability();
+}
+
+void CudaRuntime::require(const std::string& compute_capability, const std::string& package) const {
+  if (const std::string why = why_not_runnable(device_, compute_capability); !why.empty())
+    throw HarnessError("the package was compiled for another GPU: " + why, package,
+                       "compile it on this GPU, or choose another with --device cuda:N");
+}
+
+void CudaRuntime::keep_files(const std::vector<std::string>& folders) {
+  namespace fs = std::filesystem;
+  for (const std::string& folder : folders) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+      if (entry.path().extension() != ".cubin") continue;
+      std::ifstream in(entry.path(), std::ios::binary);
+      LaunchObserver::instance().keep_module(entry.path().string(), {std::istreambuf_iterator<char>(in), {}});
+    }
+  }
+}
+
+void CudaRuntime::warm_up() {
+  const at::TensorOptions options = at::TensorOptions(at::kFloat).device(device());
+  const at::Tensor a = at::ones({16, 16}, options);
+  const at::Tensor b = (a.mm(a) + a).softmax(-1).sum();
+  AOTIFUZZ_CHECK(b.item<float>() > 0);
+}
+
+void CudaRuntime::package_loaded() {
+  if (allocator_ && setup_.memory_mib > 0)
+    allocator_->limit(allocator_->bytes_held() + (static_cast<size_t>(setup_.memory_mib) << 20));
+}
+
+void CudaRuntime::begin_run(const DeviceRun& run) {
+  if (allocator_) allocator_->begin_run(run);
+  LaunchObserver::instance().begin_run(careful_);
+}
+
+void CudaRuntime::end_run() {
+  if (allocator_) allocator_->queue_checks();
+  if (const CUresult code = CudaDriver::get().synchronize(); code != CUDA_SUCCESS) {
+    const int launches = LaunchObserver::instance().launches();
+    if (!careful_ && launches > 0) say_step("one of " + std::to_string(launches) + " launches");
+    setup_.on_fault(fault_of(code));
+  }
+  if (!allocator_) return;
+  if (const auto damage = allocator_->end_run()) {
+    say_step(*damage);
+    setup_.on_fault({"write past the end of a buffer", true});
+  }
+}
+
+void CudaRuntime::say_step(const std::string& text) const {
+  if (setup_.recorder) setup_.recorder->set_step(text);
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/flight_recorder.h"
+
+namespace aotifuzz {
+
+/// Sees the kernels that a package launches. A package's library looks up cuModuleLoad, cuModuleGetFunction, cuLaunchKernel
+/// and cuLaunchKernelEx through the program that loaded it, and finds those in launch_observer.cpp, which call the
+/// driver's own. So the program must export its symbols. Kernels of libraries (cuBLAS, ATen) are launched past it.
+/// Not thread-safe: a run launches from one thread.
+class LaunchObserver {
+ public:
+  static LaunchObserver& instance();
+
+  void set_recorder(FlightRecorder* recorder) { recorder_ = recorder; }
+  /// `wait`: for the device, before and after each launch: the step that the recorder then holds is where a fault was made.
+  void begin_run(bool wait);
+  int launches() const { return launches_; }  ///< of this run
+
+  /// Modules that are loaded later from files that will be gone by then.
+  void keep_module(const std::string& path, std::vector<char> bytes) { modules_[path] = std::move(bytes); }
+
+  // Called by the names that stand in for the driver's.
+  CUresult load_module(CUmodule* module, const char* path) const;
+  void named(CUfunction function, const char* name) { names_[function] = name; }
+  template <class Launch>
+  CUresult launch(CUfunction function, Launch real) {
+    if (const CUresult before = wait_for_device(); before != CUDA_SUCCESS) return before;
+    begin_launch(function);
+    const CUresult launched = real();
+    if (launched != CUDA_SUCCESS || !wait_) return launched;
+    const CUresult after = wait_for_device();
+    if (after == CUDA_SUCCESS) end_launch();
+    return after;
+  }
+
+ private:
+  CUresult wait_for_device() const;
+  void begin_launch(CUfunction function);
+  void end_launch();
+
+  FlightRecorder* recorder_ = nullptr;
+  bool wait_ = false;
+  int launches_ = 0;
+  std::string_view last_;
+  std::unordered_map<CUfunction, std::string> names_;
+  std::map<std::string, std::vector<char>> modules_;  ///< by path
+};
+
+}  // namespace aotifuzz

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include "package/graph.h"
+
+namespace aotifuzz {
+
+/// The graph with every CUDA device in it replaced by `device`, sub-graphs included: an export names the device that it
+/// ran on, a reference runs where it is told to. What the graph does on the CPU stays there.
+Graph graph_on(const Graph& graph, c10::Device device);
+
+/// Where a value that the export had on `exported` ("cpu", "cuda:0") lives in a run on `device`.
+c10::Device placed(const std::string& exported, c10::Device device);
+
+}  // namespace aotifuzz

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Everything that needs a GPU, in one command, on a machine that need not be able to build:
+#
+#   bash tests/gpu/run.sh BUNDLE [FOLDER] [SECONDS]
+#
+# BUNDLE: what `cmake --install build --prefix BUNDLE --strip` made; its CPU must run what was built. FOLDER: for packed models
+# and findings (default: build/gpu). SECONDS: to fuzz beyond the contract (default 60). Needs a python3 with torch and CUDA, and g++.
+# Tables on stdout; ends with 0 when all tests passed and each model gave what it must.
+set -euo pipefail
+repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cd "$repo"
+[ $# -ge 1 ] || { echo "usage: bash tests/gpu/run.sh BUNDLE [FOLDER] [SECONDS]" >&2; exit 2; }
+bundle=$(cd "$1" && pwd)
+folder=${2:-build/gpu}
+seconds=${3:-60}
+mkdir -p "$folder"
+
+# The system's compiler: packages of another may not load.
+export CXX=/usr/bin/g++ CC=/usr/bin/gcc
+AOTIFUZZ_TORCH_LIB=$(python3 -c 'import importlib.util as u, pathlib as p; print(p.Path(u.find_spec("torch").origin).parent / "lib")')
+export AOTIFUZZ_TORCH_LIB LD_LIBRARY_PATH=$AOTIFUZZ_TORCH_LIB${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+failed=()
+
+say() { printf '[%s] %s\n' "$(date +%H:%M:%S)" "$*"; }
+
+models=(embedding_mlp thin_matrix_product pooling_of_small_batches)
+say "packing ${models[*]}"
+pids=()
+for model in "${models[@]}"; do
+  [ -f "$folder/$model.pt2" ] && continue
+  PYTHONPATH=harness/pack python3 -m aotifuzz_pack "tests/gpu/models.py:$model" -o "$folder/$model.pt2" &
+  pids+=($!)
+done
+
+say "tests of allocator, launches and runs"
+"$bundle/bin/test_worker_cuda" --gtest_brief=1 || failed+=("test_worker_cuda")
+for pid in "${pids[@]}"; do wait "$pid" || failed+=("pack"); done
+
+say "what the packages are"
+"$bundle/bin/aotifuzz" inspect "$folder/embedding_mlp.pt2" | head -n 20 || failed+=("inspect")
+
+fuzz() {  # MODEL NAME OPTION...: must end without faults
+  local model=$1 out=$folder/out-$1-$2 status=0
+  shift 2
+  say "fuzzing $model: $*"
+  rm -rf "$out"
+  "$bundle/bin/aotifuzz" fuzz "$folder/$model.pt2" --out "$out" "$@" 2>"$out.log" || status=$?
+  [ "$status" = 0 ] || failed+=("fuzz $model $* ended with $status: see $out.log")
+}
+# What lies inside the contract must raise no alarm.
+for model in "${models[@]}"; do fuzz "$model" legal --generator shapes --cases 10000 --reduce-runs 0; done
+fuzz embedding_mlp all --for "${seconds}s"
+kernels=$(grep -h '"launch' "$folder"/out-embedding_mlp-all/findings/gap-memory-fault-*/finding.json | sort | uniq -c || true)
+say "kernels that the memory faults of embedding_mlp are pinned to:"
+echo "$kernels"
+[[ $kernels == *"launch 1: triton_poi_fused_add_embedding_0"* ]] || failed+=("no memory-fault was pinned to the embedding kernel")
+first=$(ls -d "$folder"/out-embedding_mlp-all/findings/gap-memory-fault-* | head -n 1 || true)
+replayed=$("$bundle/bin/aotifuzz" replay "$first" 2>&1 || true)
+echo "$replayed" | head -n 5
+[[ $replayed == *"still fails"* ]] || failed+=("$first does not replay")
+
+say "figures"
+plain=$folder/plain-case.txt bad=$folder/bad-case.txt
+printf 'aotifuzz-case 1\ninput x f32[4,7,16] normal(0.0,1.0,seed=1)\ninput idx i64[4,7] ints(0,99,seed=2)\n' >"$plain"
+printf 'aotifuzz-case 1\ninput x f32[4,500,16] normal(0.0,1.0,seed=1)\ninput idx i64[4,3] ints(0,99,seed=2)\n' >"$bad"
+echo "guard allocator: $("$bundle/bin/worker_bench" cost "$folder/embedding_mlp.pt2" "$plain" 5)"
+echo "torch's own:     $("$bundle/bin/worker_bench" cost "$folder/embedding_mlp.pt2" "$plain" 5 plain)"
+echo "recovery:        $("$bundle/bin/worker_bench" recovery "$folder/embedding_mlp.pt2" "$plain" "$bad" 10)"
+
+if [ ${#failed[@]} -gt 0 ]; then
+  printf 'FAILED: %s\n' "${failed[@]}"
+  exit 1
+fi
+say "all passed"
