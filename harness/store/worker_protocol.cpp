@@ -359,7 +359,8 @@ Result<WorkerRequest> parse_request_line(std::string_view line) {
 }
 
 std::vector<std::string> WorkerArguments::print() const {
-  std::vector<std::string> out = {"--package", package};
+  std::vector<std::string> out =
+      planted ? std::vector<std::string>{"--planted", "yes"} : std::vector<std::string>{"--package", package};
   if (!model.empty()) out.insert(out.end(), {"--model", model});
   if (!reference.empty()) out.insert(out.end(), {"--reference", reference});
   for (const std::string& library : ops) out.insert(out.end(), {"--ops", library});
@@ -392,11 +393,14 @@ Result<WorkerArguments> parse_worker_arguments(const std::vector<std::string>& a
       out.guard_allocator = value == "guard";
     } else if (flag == "--device") {
       out.device = value;
+    } else if (flag == "--planted") {
+      if (value != "yes") return parse_error("only yes is known", flag + " " + value);
+      out.planted = true;
     } else {
       return parse_error("unknown flag", flag);
     }
   }
-  if (out.package.empty()) return parse_error("no package given", "--package");
+  if (out.package.empty() && !out.planted) return parse_error("no package given", "--package");
   return out;
 }
 

@@ -54,7 +54,7 @@ struct WorkerRequest {
 Result<WorkerRequest> parse_request_line(std::string_view line);  ///< newline optional
 
 /// How a worker is started: `aotifuzz-worker --package P [--model M] [--reference R] [--ops LIB]... [--memory-mib N]
-/// [--allocator guard|plain] [--device cuda:N]`.
+/// [--allocator guard|plain] [--device cuda:N]`, or with `--planted yes` in place of the package.
 /// The three descriptors are fixed: a package is native code that may print to stdout, so stdout is not the pipe.
 struct WorkerArguments {
   static constexpr int kRequestFd = 3;   ///< worker reads
@@ -69,6 +69,7 @@ struct WorkerArguments {
   bool guard_allocator =
       true;  ///< tensors lie against inaccessible pages; false: torch's own allocator, as in production
   std::string device;  ///< "" = cpu, else "cuda:0"
+  bool planted = false;  ///< serve core/planted.h instead of a package
 
   std::vector<std::string> print() const;  ///< arguments after the program's name
 };

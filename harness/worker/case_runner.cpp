@@ -340,7 +340,7 @@ void CaseRunner::probe_memory(Current& current) {
 void CaseRunner::run_package(Current& current, const RunRequest& request, RunRecord& record) {
   const std::vector<c10::IValue> values = current.values(&record.inputs_after, input_devices_);
   const auto start = std::chrono::steady_clock::now();
-  PackageExecutor::Results results = parts_.package->run(values, current.parsed.input_checks, parts_.errors);
+  Subject::Results results = parts_.package->run(values, current.parsed.input_checks, parts_.errors);
   if (parts_.device) parts_.device->end_run();
   record.us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   record.outcome = std::move(results.outcome);

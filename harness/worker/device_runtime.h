@@ -31,6 +31,9 @@ class DeviceRuntime {
   /// Creates what the first run would otherwise wait for: handles of libraries, kernels of common ops.
   virtual void warm_up() = 0;
 
+  /// One thread of the device reads or writes the byte at `address`, whoever it belongs to.
+  virtual void touch(const void* address, bool write) = 0;
+
   /// Careful: waits after each launch, so that a fault is pinned to the kernel that made it.
   virtual void begin_case(bool careful) = 0;
   virtual void begin_run(const DeviceRun& run) = 0;

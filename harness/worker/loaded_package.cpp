@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "oracles/program_facts_builder.h"
+#include "worker/package_executor.h"
+#include "worker/planted_subject.h"
 #include "worker/unpacked_folder.h"
 
 namespace aotifuzz {
@@ -32,10 +34,16 @@ std::string random_kernel(const CompiledModel& compiled) {
 }  // namespace
 
 LoadedPackage::LoadedPackage(const WorkerArguments& arguments, DeviceRuntime* runtime) {
+  if (runtime) device_ = runtime->description();
+  if (arguments.planted) {
+    info_.contract = planted_contract(runtime ? runtime->device().str() : "cpu");
+    package_ = std::make_unique<PlantedSubject>(runtime);
+    oracles_ = make_oracles(/*has_reference=*/false);
+    return;
+  }
   for (const std::string& library : arguments.ops) load_op_library(library);
   info_ = read_package({arguments.package, arguments.model, arguments.reference});
   not_judged_ = info_.missing;
-  if (runtime) device_ = runtime->description();
   if (runtime && info_.compiled) runtime->require(info_.compiled->compute_capability, arguments.package);
   // Weights must carry no autograd state: the runs that use them are below it.
   c10::InferenceMode no_autograd;
@@ -77,7 +85,7 @@ void LoadedPackage::load_package(const WorkerArguments& arguments, DeviceRuntime
                        "give a package made by aoti_compile_and_package or by aotifuzz_pack");
   const c10::Device device = runtime ? runtime->device() : c10::Device(c10::kCPU);
   // Unlinking what it was unpacked to at once leaves nothing behind when this process is killed.
-  package_ = std::make_unique<PackageExecutor>(
+  auto package = std::make_unique<PackageExecutor>(
       PackageExecutor::Request{.package = arguments.package,
                                .model = info_.compiled->name,
                                .contract = &info_.contract,
@@ -87,7 +95,8 @@ void LoadedPackage::load_package(const WorkerArguments& arguments, DeviceRuntime
   symbols_.remember_loaded_packages();
   if (runtime) runtime->keep_files(unpacked_folders());
   remove_unpacked_folders();
-  for (const std::string& note : package_->notes()) not_judged_.push_back(note);
+  for (const std::string& note : package->notes()) not_judged_.push_back(note);
+  package_ = std::move(package);
 }
 
 WorkerHello LoadedPackage::hello() const {

@@ -10,8 +10,8 @@
 #include "store/worker_protocol.h"
 #include "worker/crash_symbols.h"
 #include "worker/device_runtime.h"
-#include "worker/package_executor.h"
 #include "worker/reference_program.h"
+#include "worker/subject.h"
 
 namespace aotifuzz {
 
@@ -29,7 +29,7 @@ class LoadedPackage {
   ReferenceProgram* reference() const { return reference_.get(); }  ///< null: off
   /// The same program on the CPU when the package runs on a device; null: `reference()` runs there, or it is off.
   ReferenceProgram* host_reference() const { return host_reference_.get(); }
-  PackageExecutor* package() const { return package_.get(); }       ///< null: off
+  Subject* package() const { return package_.get(); }               ///< null: off
   std::span<const std::unique_ptr<Oracle>> oracles() const { return oracles_; }
   const CrashSymbols& symbols() const { return symbols_; }
   WorkerHello hello() const;
@@ -42,7 +42,7 @@ class LoadedPackage {
   PackageInfo info_;
   ProgramFacts facts_;
   std::unique_ptr<ReferenceProgram> reference_, host_reference_;
-  std::unique_ptr<PackageExecutor> package_;
+  std::unique_ptr<Subject> package_;
   std::vector<std::unique_ptr<Oracle>> oracles_;
   std::vector<std::string> not_judged_;
   std::string device_;

@@ -12,7 +12,7 @@
 #include "core/contract.h"
 #include "core/outcome.h"
 #include "worker/guarded_constants.h"
-#include "worker/stderr_capture.h"
+#include "worker/subject.h"
 
 namespace torch::inductor {
 class AOTIModelPackageLoader;
@@ -32,7 +32,7 @@ namespace aotifuzz {
 /// Buffers: a package keeps what it wrote into its buffers; those named by reset_before_runs() start each run as
 ///          exported.
 /// Threads: one at a time.
-class PackageExecutor {
+class PackageExecutor final : public Subject {
  public:
   struct Request {
     std::string package;
@@ -44,23 +44,17 @@ class PackageExecutor {
   };
   /// Loads both instances. Throws HarnessError when the package cannot be loaded.
   explicit PackageExecutor(const Request& request);
-  ~PackageExecutor();
+  ~PackageExecutor() override;
   PackageExecutor(const PackageExecutor&) = delete;
   PackageExecutor& operator=(const PackageExecutor&) = delete;
 
-  /// A buffer that the program was seen to write: `value` is put into the package before each later run.
-  void reset_before_runs(const std::string& fqn, const at::Tensor& value) { written_buffers_.emplace(fqn, value); }
-
-  /// What cannot be watched: "kernels by name: ...".
+  /// What cannot be watched, one line each: "kernels by name: ...".
   const std::vector<std::string>& notes() const { return notes_; }
 
-  struct Results {
-    Outcome outcome;  ///< finished, rejected, out of memory; the stage is the caller's to set
-    std::vector<at::Tensor> outputs;
-  };
-  /// `inputs` in the contract's order. Never throws for what the package does. `errors` is where its stderr goes; null:
-  /// the exception's own text is the message.
-  Results run(std::span<const c10::IValue> inputs, bool input_checks, StderrCapture* errors);
+  void reset_before_runs(const std::string& fqn, const at::Tensor& value) override {
+    written_buffers_.emplace(fqn, value);
+  }
+  Results run(std::span<const c10::IValue> inputs, bool input_checks, StderrCapture* errors) override;
 
  private:
   struct Instance;

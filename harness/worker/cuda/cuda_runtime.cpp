@@ -13,6 +13,40 @@
 #include "worker/cuda/launch_observer.h"
 
 namespace aotifuzz {
+namespace {
+
+/// For the driver's own compiler; sm_75 is the oldest that CUDA 13 knows.
+constexpr const char* kTouchKernel = R"(
+.version 6.3
+.target sm_75
+.address_size 64
+.visible .entry touch(.param .u64 address, .param .u32 write)
+{
+  .reg .u64 %a;
+  .reg .u32 %w;
+  .reg .u16 %v;
+  .reg .pred %p;
+  ld.param.u64 %a, [address];
+  ld.param.u32 %w, [write];
+  setp.ne.u32 %p, %w, 0;
+  @%p bra WRITE;
+  ld.volatile.global.u8 %v, [%a];
+  bra END;
+WRITE:
+  mov.u16 %v, 1;
+  st.volatile.global.u8 [%a], %v;
+END:
+  ret;
+}
+)";
+
+void must(CUresult code, const char* call) {
+  if (code != CUDA_SUCCESS)
+    throw HarnessError(std::string(call) + " failed: " + CudaDriver::get().error_text(code), "the touch kernel",
+                       "update the driver: it must know PTX 6.3");
+}
+
+}  // namespace
 
 CudaRuntime::CudaRuntime(Setup setup) : setup_(std::move(setup)), device_(find_cuda_device(setup_.device)) {
   const CudaDriver& driver = CudaDriver::get();
@@ -57,6 +91,17 @@ void CudaRuntime::warm_up() {
   const at::Tensor a = at::ones({16, 16}, options);
   const at::Tensor b = (a.mm(a) + a).softmax(-1).sum();
   AOTIFUZZ_CHECK(b.item<float>() > 0);
+}
+
+void CudaRuntime::touch(const void* address, bool write) {
+  const CudaDriver& driver = CudaDriver::get();
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  must(driver.module_load_data(&module, kTouchKernel), "cuModuleLoadData");
+  must(driver.module_function(&function, module, "touch"), "cuModuleGetFunction");
+  unsigned flag = write;
+  void* arguments[] = {&address, &flag};
+  must(driver.launch_kernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), "cuLaunchKernel");
 }
 
 void CudaRuntime::package_loaded() {

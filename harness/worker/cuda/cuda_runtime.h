@@ -30,6 +30,7 @@ class CudaRuntime final : public DeviceRuntime {
   void require(const std::string& compute_capability, const std::string& package) const override;
   void keep_files(const std::vector<std::string>& folders) override;
   void warm_up() override;
+  void touch(const void* address, bool write) override;
   void begin_case(bool careful) override { careful_ = careful; }
   void begin_run(const DeviceRun& run) override;
   void end_run() override;

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace aotifuzz {
+
+/// One line of `aotifuzz doctor`.
+struct DoctorRow {
+  enum class Status { kOk, kNotHere, kBroken };
+  Status status = Status::kOk;
+  std::string what;    ///< "one-byte overrun, read"
+  std::string detail;  ///< what was seen, or why it is not here, or what to do
+};
+std::string_view doctor_status_name(DoctorRow::Status status);  ///< "ok", "not here", "BROKEN"
+
+struct DoctorRequest {
+  std::string device;  ///< "cpu", "cuda:0"; "" = the CPU, and cuda:0 where there is one
+};
+
+/// Says of this installation what it is, and proves by planted faults what it would notice: each is committed in a worker
+/// and must come back as the verdict class that it stands for, through the same parts that `fuzz` uses. Takes seconds.
+/// Never throws for what it finds.
+std::vector<DoctorRow> examine(const DoctorRequest& request);
+
+/// First line that `program --version` (or as given) prints, and where it lies; nullopt when there is no such program.
+struct Tool {
+  std::string path, version;
+};
+std::optional<Tool> find_tool(const std::string& program, const std::string& version_flag = "--version");
+
+}  // namespace aotifuzz

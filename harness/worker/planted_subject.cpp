@@ -1,0 +1,66 @@
+#include "worker/planted_subject.h"
+
+#include <ATen/ATen.h>
+
+#include <string>
+
+namespace aotifuzz {
+namespace {
+
+// Volatile: a compiler must not see that what follows cannot be meant.
+volatile int seven = 7, zero = 0;
+volatile char sink = 0;
+
+}  // namespace
+
+void PlantedSubject::touch(const char* address, bool write) const {
+  if (runtime_)
+    runtime_->touch(address, write);
+  else if (write)
+    *const_cast<volatile char*>(address) = 1;
+  else
+    sink = *const_cast<const volatile char*>(address);
+}
+
+void PlantedSubject::commit(PlantedFault fault, const at::Tensor& x, at::Tensor* out) const {
+  const auto* start = static_cast<const char*>(x.data_ptr());
+  const char* end = start + x.nbytes();
+  switch (fault) {
+    case PlantedFault::kNone:
+      return;
+    case PlantedFault::kOverrunRead:
+    case PlantedFault::kOverrunWrite:
+      return touch(end, fault == PlantedFault::kOverrunWrite);
+    case PlantedFault::kUnderrunRead:
+      return touch(start - 1, false);
+    case PlantedFault::kUseAfterFree: {
+      const void* gone = at::ones_like(x).data_ptr();
+      return touch(static_cast<const char*>(gone), false);
+    }
+    case PlantedFault::kUnwrittenRead:
+      *out = at::empty_like(x);
+      return;
+    case PlantedFault::kDivision:
+      sink = static_cast<char>(seven / zero);
+      return;
+    case PlantedFault::kHang:
+      while (zero == 0) {
+      }
+  }
+}
+
+Subject::Results PlantedSubject::run(std::span<const c10::IValue> inputs, bool, StderrCapture*) {
+  Results results;
+  try {
+    const at::Tensor x = inputs[1].toTensor();
+    at::Tensor out = x * 2;
+    commit(static_cast<PlantedFault>(inputs[0].toTensor().item<int64_t>()), x, &out);
+    results.outputs = {std::move(out)};
+  } catch (const std::exception& error) {
+    results.outcome.kind = OutcomeKind::kRejected;
+    results.outcome.message = error.what();
+  }
+  return results;
+}
+
+}  // namespace aotifuzz
