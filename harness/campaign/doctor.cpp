@@ -36,6 +36,7 @@ class Examination {
   void run() {
     try {
       worker_ = std::make_unique<WorkerProcess>(options(/*guard=*/true));
+      worker_->set_careful(true);
       const WorkerHello& hello = worker_->start();
       add(Status::kOk, "worker", fmt::format("torch {}, {}", hello.torch_version,
                                              on_device_ ? hello.device : "CPU capability " + hello.cpu_capability));
@@ -84,8 +85,6 @@ class Examination {
 
   void try_planted(const Planted& planted) {
     try {
-      // A fresh process each: some faults show on a device only while a worker is careful, which new ones are.
-      if (on_device_) worker_->renew();
       const std::vector<Verdict> verdicts = verdicts_of(*worker_, planted.fault);
       const Verdict* verdict = failed(verdicts);
       const std::string seen = !verdict ? "nothing" : std::string(verdict_class_name(*verdict->cls)) + ": " + verdict->reason;

@@ -84,7 +84,11 @@ std::string find_worker_program(const std::string& device) {
   throw HarnessError("the worker program is missing", path, "build the target " + name + ", or set AOTIFUZZ_WORKER");
 }
 
-WorkerLink::WorkerLink(const std::string& program, const WorkerArguments& arguments) {
+WorkerLink::WorkerLink(const std::string& program, const WorkerArguments& arguments,
+                       const std::vector<std::string>& wrapper) {
+  std::vector<std::string> words = wrapper;
+  words.push_back(program);
+  for (const std::string& word : arguments.print()) words.push_back(word);
   try {
     open_files();
     int request[2], message[2];
@@ -92,7 +96,7 @@ WorkerLink::WorkerLink(const std::string& program, const WorkerArguments& argume
     for (int* fd : {&request[0], &request[1], &message[0], &message[1]}) *fd = move_up(*fd);
     request_fd_ = request[1];
     message_fd_ = message[0];
-    execute(program, arguments, request[0], message[1]);
+    execute(std::move(words), request[0], message[1]);
     ::close(request[0]);
     ::close(message[1]);
     check_fd(pid_, "fork");
@@ -113,10 +117,7 @@ void WorkerLink::open_files() {
   recorder_ = new (memory) FlightRecorder;
 }
 
-void WorkerLink::execute(const std::string& program, const WorkerArguments& arguments, int request_fd,
-                         int message_fd) {
-  std::vector<std::string> words = arguments.print();
-  words.insert(words.begin(), program);
+void WorkerLink::execute(std::vector<std::string> words, int request_fd, int message_fd) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

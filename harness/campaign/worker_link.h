@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "core/flight_recorder.h"
 #include "store/worker_protocol.h"
@@ -23,8 +24,10 @@ class WorkerLink {
   enum class Read { kMessage, kTimeout, kClosed, kGarbage };
 
   /// Starts the program and returns at once; it says hello when it has loaded the package. AOTIFUZZ_TORCH_LIB names the
-  /// folder of torch's libraries where the program's own search path does not. Throws HarnessError.
-  WorkerLink(const std::string& program, const WorkerArguments& arguments);
+  /// folder of torch's libraries where the program's own search path does not. `wrapper`: a program and its arguments
+  /// that starts what follows them, as compute-sanitizer does; empty = none. Throws HarnessError.
+  WorkerLink(const std::string& program, const WorkerArguments& arguments,
+             const std::vector<std::string>& wrapper = {});
   /// Closes the pipes, waits shortly, then kills the whole group.
   ~WorkerLink();
   WorkerLink(const WorkerLink&) = delete;
@@ -49,7 +52,7 @@ class WorkerLink {
 
  private:
   void open_files();
-  void execute(const std::string& program, const WorkerArguments& arguments, int request_fd, int message_fd);
+  void execute(std::vector<std::string> words, int request_fd, int message_fd);
   void release();
 
   pid_t pid_ = -1;

@@ -29,10 +29,17 @@ WorkerProcess::~WorkerProcess() {
   if (link_ && child_ > 0) link_->send("quit\n");
 }
 
+void WorkerProcess::end(std::chrono::milliseconds limit) {
+  if (!link_) return;
+  link_->send("quit\n");
+  link_->wait(limit);
+  drop();
+}
+
 std::unique_ptr<WorkerLink> WorkerProcess::launch() {
   if (options_.program.empty()) options_.program = find_worker_program(device_type(options_.arguments.device));
   ++counters_.starts;
-  return std::make_unique<WorkerLink>(options_.program, options_.arguments);
+  return std::make_unique<WorkerLink>(options_.program, options_.arguments, options_.wrapper);
 }
 
 const WorkerHello& WorkerProcess::start() {

@@ -17,8 +17,10 @@ struct WorkerOptions {
   WorkerArguments arguments;
   std::chrono::milliseconds case_timeout{10'000};
   std::chrono::milliseconds start_timeout{300'000};  ///< loading a large package from a cold disk takes minutes
-  /// 0: the program is a fork server. Else it serves cases itself, and this many more are kept loaded.
+  /// More than 0: the program serves cases itself, and this many more are kept loaded. Else it is a fork server.
   int spares = 0;
+  bool serves_itself = false;  ///< also without spares
+  std::vector<std::string> wrapper;  ///< program and arguments that the worker is started through; "" = none
 };
 
 /// One worker in the eyes of whoever runs cases. Two kinds of program (store/worker_protocol.h):
@@ -39,6 +41,8 @@ class WorkerProcess final : public CaseExecutor {
   /// Starts the program and waits for its hello. Throws HarnessError with the worker's own words when it cannot.
   const WorkerHello& start();
   CaseResult run(const Case& c) override;
+  /// Asks the program to end and waits for it; kills it after `limit`.
+  void end(std::chrono::milliseconds limit);
   void renew() override;
   void set_patience(double factor) override { patience_ = factor; }
   void set_careful(bool careful) override { careful_ = careful; }
@@ -56,7 +60,7 @@ class WorkerProcess final : public CaseExecutor {
   using Clock = WorkerLink::Clock;
   using Read = WorkerLink::Read;
 
-  bool serves_itself() const { return options_.spares > 0; }
+  bool serves_itself() const { return options_.serves_itself || options_.spares > 0; }
   std::unique_ptr<WorkerLink> launch();
   void greet();
   void await_ready();

@@ -10,6 +10,7 @@
 #include "targets/inspect_command.h"
 #include "targets/minimize_command.h"
 #include "targets/replay_command.h"
+#include "targets/sanitize_command.h"
 #include "targets/say.h"
 
 int main(int argc, char** argv) {
@@ -24,23 +25,28 @@ int main(int argc, char** argv) {
   MinimizeCommand minimize;
   InspectCommand inspect;
   DoctorCommand doctor;
+  SanitizeCommand sanitize;
   CLI::App& fuzz_app = *app.add_subcommand("fuzz", "Fuzz a package");
   CLI::App& replay_app = *app.add_subcommand("replay", "Say for each case: still fails, fixed, changed, or flaky");
   CLI::App& minimize_app = *app.add_subcommand("minimize", "Shrink a case further");
   CLI::App& inspect_app = *app.add_subcommand("inspect", "Print what a package is");
   CLI::App& doctor_app =
       *app.add_subcommand("doctor", "Prove by planted faults that this installation would notice");
+  CLI::App& sanitize_app =
+      *app.add_subcommand("sanitize", "Run a case of a CUDA package under compute-sanitizer: thread, address, line");
   fuzz.declare(fuzz_app);
   replay.declare(replay_app);
   minimize.declare(minimize_app);
   inspect.declare(inspect_app);
   doctor.declare(doctor_app);
+  sanitize.declare(sanitize_app);
   try {
     app.parse(argc, argv);
     const int code = fuzz_app.parsed()       ? fuzz.run()
                      : replay_app.parsed()   ? replay.run()
                      : minimize_app.parsed() ? minimize.run()
                      : doctor_app.parsed()   ? doctor.run()
+                     : sanitize_app.parsed() ? sanitize.run()
                                              : inspect.run();
     // What went to a full disk is lost: an exit code of success would be a lie.
     if (std::fflush(stdout) != 0 || std::ferror(stdout))

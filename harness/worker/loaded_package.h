@@ -10,6 +10,7 @@
 #include "store/worker_protocol.h"
 #include "worker/crash_symbols.h"
 #include "worker/device_runtime.h"
+#include "worker/guarded_constants.h"
 #include "worker/reference_program.h"
 #include "worker/subject.h"
 

@@ -34,8 +34,10 @@ void PlantedSubject::commit(PlantedFault fault, const at::Tensor& x, at::Tensor*
     case PlantedFault::kUnderrunRead:
       return touch(start - 1, false);
     case PlantedFault::kUseAfterFree: {
-      const void* gone = at::ones_like(x).data_ptr();
-      return touch(static_cast<const char*>(gone), false);
+      const auto* gone = static_cast<const char*>(at::ones_like(x).data_ptr());
+      touch(gone, false);
+      if (!runtime_) out->fill_(static_cast<int>(sink));  // as a kernel would that reads it
+      return;
     }
     case PlantedFault::kUnwrittenRead:
       *out = at::empty_like(x);

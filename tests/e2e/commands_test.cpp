@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -41,7 +42,7 @@ Ended aotifuzz(std::vector<std::string> arguments, const std::string& folder = "
 TEST(Commands, HelpNamesTheCommandsAndTheParentLinksNoTorch) {
   const Ended help = aotifuzz({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* command : {"fuzz", "replay", "minimize", "inspect"}) EXPECT_THAT(help.out, HasSubstr(command));
+  for (const char* command : {"fuzz", "replay", "minimize", "inspect", "doctor", "sanitize"}) EXPECT_THAT(help.out, HasSubstr(command));
   const std::string libraries = run_program({"ldd", AOTIFUZZ_PROGRAM}).out;
   EXPECT_THAT(libraries, HasSubstr("libc.so"));
   EXPECT_THAT(libraries, Not(HasSubstr("torch")));
@@ -133,6 +134,51 @@ TEST(Commands, OneBadFileDoesNotHideTheOtherCasesOfAFolder) {
   const json report = json::parse(aotifuzz({"replay", scratch / ".", "--package", package, "--json"}).out);
   EXPECT_EQ(report["not_run"], 2);
   EXPECT_EQ(report["good"], 1);
+}
+
+TEST(Commands, DoctorProvesWhatThisInstallationNotices) {
+  const Ended text = aotifuzz({"doctor", "--device", "cpu"});
+  EXPECT_EQ(text.exit_code, 0) << text.out << text.err;
+  EXPECT_THAT(text.out, HasSubstr(", 0 broken"));
+  const json report = json::parse(aotifuzz({"doctor", "--device", "cpu", "--json"}).out);
+  std::map<std::string, std::string> details;
+  for (const json& row : report["rows"]) {
+    EXPECT_EQ(row["status"], "ok") << row.dump();
+    details[row["what"]] = row["detail"];
+  }
+  EXPECT_THAT(details["cpu: nothing wrong"], HasSubstr("passes"));
+  for (const char* fault : {"one-byte overrun, read", "one-byte overrun, write", "one-byte underrun, read", "use after free",
+                            "memory never written"})
+    EXPECT_THAT(details[std::string("cpu: ") + fault], HasSubstr("noticed as memory-fault")) << fault;
+  EXPECT_THAT(details["cpu: integer division by zero"], HasSubstr("noticed as crash"));
+  EXPECT_THAT(details["cpu: endless run"], HasSubstr("noticed as hang"));
+  EXPECT_THAT(details["cpu: torch's allocator is out"], HasSubstr("goes unnoticed"));
+}
+
+TEST(Commands, SanitizeSaysThatItIsForCudaPackages) {
+  PACKED(package, "example.integer_division");
+  const ScratchFolder scratch;
+  std::ofstream(scratch / "case.txt") << "aotifuzz-case 1\ninput value i32[1] const(7)\ninput width i32[1] const(2)\n";
+  const Ended ended = aotifuzz({"sanitize", scratch / "case.txt", "--package", package});
+  EXPECT_EQ(ended.exit_code, 3);
+  EXPECT_THAT(ended.err, HasSubstr("runs on the CPU"));
+}
+
+TEST(Commands, WithoutAReferenceNothingIsAFaultAndWrongNumbersAreNotFixed) {
+  PACKED(package, "example.argmax_transposed.stock");
+  const ScratchFolder scratch;
+  const Ended fuzzed = aotifuzz({"fuzz", package, "--cases", "200", "--out", scratch / "out", "--json"});
+  EXPECT_EQ(fuzzed.exit_code, 0) << fuzzed.out << fuzzed.err;
+  const json summary = json::parse(fuzzed.out);
+  EXPECT_THAT(summary["oracles"].dump(), Not(HasSubstr("close")));
+  fs::create_directories(scratch / "finding");
+  std::ofstream(scratch / "finding/case.txt")
+      << "aotifuzz-case 1\ninput logits f32[2,1] ramp(0.0,1.0)\ninput bias f32[1,2] const(0.0)\n";
+  std::ofstream(scratch / "finding/expect.json") << R"({"class": "misses-error", "signature": "x"})";
+  const Ended replayed = aotifuzz({"replay", scratch / "finding", "--package", package});
+  EXPECT_EQ(replayed.exit_code, 3);
+  EXPECT_THAT(replayed.out, HasSubstr("not judged"));
+  EXPECT_THAT(replayed.out, HasSubstr("no reference"));
 }
 
 TEST(Commands, AFaultyPackageGivesAFaultThatReplaysAndIsMinimal) {

@@ -36,6 +36,9 @@ say "tests of allocator, launches and runs"
 "$bundle/bin/test_worker_cuda" --gtest_brief=1 || failed+=("test_worker_cuda")
 for pid in "${pids[@]}"; do wait "$pid" || failed+=("pack"); done
 
+say "planted faults"
+"$bundle/bin/aotifuzz" doctor || failed+=("doctor")
+
 say "what the packages are"
 "$bundle/bin/aotifuzz" inspect "$folder/embedding_mlp.pt2" | head -n 20 || failed+=("inspect")
 
@@ -58,6 +61,13 @@ first=$(ls -d "$folder"/out-embedding_mlp-all/findings/gap-memory-fault-* | head
 replayed=$("$bundle/bin/aotifuzz" replay "$first" 2>&1 || true)
 echo "$replayed" | head -n 5
 [[ $replayed == *"still fails"* ]] || failed+=("$first does not replay")
+
+if command -v compute-sanitizer >/dev/null || [ -x /usr/local/cuda/bin/compute-sanitizer ]; then
+  say "the first of them under compute-sanitizer"
+  status=0
+  "$bundle/bin/aotifuzz" sanitize "$first" || status=$?
+  [ "$status" = 1 ] || failed+=("sanitize $first ended with $status: it must see the stray access")
+fi
 
 say "figures"
 plain=$folder/plain-case.txt bad=$folder/bad-case.txt

@@ -1,0 +1,99 @@
+#include "campaign/sanitizer.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "campaign/doctor.h"
+#include "core/error.h"
+#include "store/atomic_file.h"
+
+namespace aotifuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The tool writes its summary after the worker has ended.
+constexpr std::chrono::milliseconds kEndTimeout{60'000};
+constexpr const char* kSection = "\n## compute-sanitizer\n";
+
+/// Removed with what is in it.
+class Scratch {
+ public:
+  Scratch() : path_((fs::temp_directory_path() / "aotifuzz-sanitizer-XXXXXX").string()) {
+    if (!::mkdtemp(path_.data()))
+      throw HarnessError("no temporary folder can be made", path_, "set TMPDIR to a folder that may be written");
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+SanitizeResult sanitize(const SanitizeRequest& request) {
+  const auto program = find_tool("compute-sanitizer");
+  if (!program)
+    throw HarnessError("compute-sanitizer is not here", "PATH, /usr/local/cuda/bin",
+                       "install the CUDA Toolkit (package cuda-sanitizer), or add its bin folder to PATH");
+  ::setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
+  const Scratch scratch;
+  const std::string log = scratch.file("log");
+  WorkerOptions options;
+  options.arguments = request.arguments;
+  options.arguments.guard_allocator = false;
+  options.case_timeout = request.timeout;
+  options.wrapper = {program->path, "--tool", request.tool, "--print-limit", "1000", "--log-file", log};
+  options.serves_itself = true;
+  {
+    WorkerProcess worker(options);
+    for (const Case& before : request.before) worker.run(before);
+    worker.run(request.input);
+    worker.end(kEndTimeout);
+  }
+  SanitizeResult result;
+  result.version = program->version;
+  result.text = fs::exists(log) ? read_file(log) : "";
+  result.log = parse_sanitizer_log(result.text);
+  if (!result.log.complete && result.log.errors.empty())
+    throw HarnessError("compute-sanitizer did not get through the case", program->path + " --tool " + request.tool +
+                           (result.text.empty() ? "" : "\n" + result.text.substr(0, 2000)),
+                       "give it more time with --timeout, and check that it runs at all: aotifuzz doctor");
+  return result;
+}
+
+void add_to_finding(const std::string& folder, const std::string& tool, const SanitizeResult& result) {
+  write_file_whole(folder + "/sanitizer.log", result.text);
+  auto errors = nlohmann::ordered_json::array();
+  std::string section = kSection;
+  section += "\n" + result.version + ", " + tool + ": " + std::to_string(result.log.errors.size()) + " distinct errors\n\n";
+  for (const SanitizerError& error : result.log.errors) {
+    errors.push_back({{"what", error.what},
+                      {"kernel", error.kernel},
+                      {"place", error.place},
+                      {"thread", error.thread},
+                      {"address", error.address},
+                      {"nearest", error.nearest},
+                      {"times", error.times}});
+    section += "- " + describe(error) + "\n";
+  }
+  const std::string json_path = folder + "/finding.json", report_path = folder + "/report.md";
+  if (auto finding = nlohmann::ordered_json::parse(read_file(json_path), nullptr, false); finding.is_object()) {
+    finding["sanitizer"] = {{"tool", tool}, {"version", result.version}, {"errors", std::move(errors)}};
+    write_file_whole(json_path, finding.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  }
+  if (fs::exists(report_path)) {
+    std::string report = read_file(report_path);
+    report.resize(std::min(report.find(kSection), report.size()));  // of an earlier run
+    write_file_whole(report_path, report + section);
+  }
+}
+
+}  // namespace aotifuzz

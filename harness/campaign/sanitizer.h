@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "campaign/sanitizer_log.h"
+#include "campaign/worker_process.h"
+
+namespace aotifuzz {
+
+struct SanitizeRequest {
+  std::string tool = "memcheck";  ///< or initcheck, racecheck, synccheck
+  WorkerArguments arguments;      ///< device set; the allocator is chosen here
+  std::vector<Case> before;       ///< to run first in the same process
+  Case input;
+  std::chrono::milliseconds timeout{600'000};  ///< of one case: everything is tens of times slower
+};
+
+struct SanitizeResult {
+  SanitizerLog log;
+  std::string text;     ///< of the log
+  std::string version;  ///< of compute-sanitizer
+};
+
+/// Runs a case under NVIDIA's compute-sanitizer in a process of its own. Each tensor is then an allocation of the driver's
+/// (PYTORCH_NO_CUDA_MEMORY_CACHING), since the tool knows bounds of nothing smaller. Throws HarnessError when the tool is
+/// not there or does not get through. Sets that variable for the rest of this process.
+SanitizeResult sanitize(const SanitizeRequest& request);
+
+/// Adds what was found to a finding's folder: sanitizer.log, a section of report.md, a member of finding.json.
+void add_to_finding(const std::string& folder, const std::string& tool, const SanitizeResult& result);
+
+}  // namespace aotifuzz
