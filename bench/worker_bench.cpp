@@ -1,8 +1,10 @@
 // Times the real worker through the real pipes, on one fixed case. Prints one JSON object.
 //
-//   worker_bench cost PACKAGE CASE SECONDS [plain]    us per case with every oracle on, and of the runs inside it; plain:
+//   worker_bench cost PACKAGE CASE SECONDS [plain]    us per case with every oracle on, and of the runs inside it;
+//   plain:
 //                                                     with torch's own allocator
-//   worker_bench recovery PACKAGE GOOD BAD COUNT      ms from sending a case that kills its process to the report of the next one
+//   worker_bench recovery PACKAGE GOOD BAD COUNT      ms from sending a case that kills its process to the report of
+//   the next one
 
 #include <algorithm>
 #include <chrono>
@@ -64,7 +66,8 @@ nlohmann::json recovery(WorkerProcess& worker, const Case& good, const Case& bad
   for (int i = 0; i < count; ++i) {
     worker.run(good);
     const Clock::time_point sent = Clock::now();
-    if (worker.run(bad).report) throw HarnessError("the case kills no process", "worker_bench recovery", "choose another");
+    if (worker.run(bad).report)
+      throw HarnessError("the case kills no process", "worker_bench recovery", "choose another");
     worker.run(good);
     ms.push_back(us_since(sent) / 1e3);
   }
@@ -72,7 +75,8 @@ nlohmann::json recovery(WorkerProcess& worker, const Case& good, const Case& bad
 }
 
 int run(const std::vector<std::string>& args) {
-  if (args.size() < 4) throw UsageError("too few arguments", "worker_bench", "see the comment in bench/worker_bench.cpp");
+  if (args.size() < 4)
+    throw UsageError("too few arguments", "worker_bench", "see the comment in bench/worker_bench.cpp");
   WorkerOptions options;
   options.arguments.package = args[1];
   options.arguments.device = choose_device(read_package({args[1], "", ""}), "");

@@ -67,8 +67,8 @@ ValueRecipe float_denormals(Choices& c, const ValueContext& x) {
   return choice(c, {limits.denormal_min, -limits.denormal_min, limits.normal_min, 0.0, 1.0});
 }
 ValueRecipe float_extremes(Choices& c, const ValueContext& x) {
-  // Overflow in every op makes each element a matter for the referee: a hundred times the cost, for nothing that a small
-  // tensor does not show.
+  // Overflow in every op makes each element a matter for the referee: a hundred times the cost, for nothing that a
+  // small tensor does not show.
   constexpr int64_t kReferee = 1024;
   if (x.numel > kReferee) return float_wide(c, x);
   const FloatLimits limits = float_limits(x.dtype);

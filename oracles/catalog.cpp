@@ -21,7 +21,8 @@ constexpr OracleRow kRows[] = {
     {"memory", "bytes around buffers that the package changed", false, &make<MemoryOracle>},
     {"metadata", "number, dtype, sizes, device and aliasing of outputs", true, &make<MetadataOracle>},
     {"close", "output values against eager, within any legal order of arithmetic", true, &make<CloseOracle>},
-    {"unchanged_inputs", "inputs afterwards: untouched, or what eager left in them", true, &make<UnchangedInputsOracle>},
+    {"unchanged_inputs", "inputs afterwards: untouched, or what eager left in them", true,
+     &make<UnchangedInputsOracle>},
     {"stable", "two runs on the same input give the same bits", false, &make<StableOracle>},
 };
 

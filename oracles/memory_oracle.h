@@ -4,8 +4,8 @@
 
 namespace aotifuzz {
 
-/// Bytes around its buffers that a run of the package changed without dying of it. What the guard stops at once ends the
-/// process, and is judged by the parent instead.
+/// Bytes around its buffers that a run of the package changed without dying of it. What the guard stops at once ends
+/// the process, and is judged by the parent instead.
 ///
 /// Skips: no run of the package.
 /// Fails: memory-fault (fault on legal input, else gap), for the first damage of each kind.

@@ -32,8 +32,8 @@ void compare_floating(const T* expected, const T* actual, int64_t count, double 
 }
 
 /// Typical magnitude of a tensor: the median, not the mean square, which one huge element (a mask's least value, an
-/// overflow) would raise until every other element passes. Of some 2,000 elements evenly spread: more would cost more than
-/// the comparison. An odd distance keeps it from meeting the same column in each row.
+/// overflow) would raise until every other element passes. Of some 2,000 elements evenly spread: more would cost more
+/// than the comparison. An odd distance keeps it from meeting the same column in each row.
 double typical(const HostValues& values) {
   constexpr int64_t kSample = 2048;
   const int64_t distance = values.size() <= kSample ? 1 : values.size() / kSample | 1;

@@ -13,11 +13,12 @@ namespace aotifuzz {
 
 /// Ways of running a case inside the worker.
 enum class RunKind {
-  kReference,        ///< ExportedProgram, eager, as written
-  kReferenceF64,     ///< the same in float64 arithmetic: the referee's centre
-  kReferenceSampled, ///< float64 with rounding and undefined results drawn from what is legal (oracles/legal_sampler.h)
-  kSubject,          ///< the package
-  kSubjectAgain,     ///< the package once more on fresh copies of the same inputs
+  kReference,         ///< ExportedProgram, eager, as written
+  kReferenceF64,      ///< the same in float64 arithmetic: the referee's centre
+  kReferenceSampled,  ///< float64 with rounding and undefined results drawn from what is legal
+                      ///< (oracles/legal_sampler.h)
+  kSubject,           ///< the package
+  kSubjectAgain,      ///< the package once more on fresh copies of the same inputs
 };
 
 struct RunRequest {
@@ -40,11 +41,12 @@ constexpr int kPoisonPatterns = 6;
 /// Seeds of kSubjectAgain below this number the repetitions that a case asks for; the others name the memory of a run.
 constexpr uint64_t kChosenMemory = 1 << 16;
 
-/// A further run of the package with `memory`; `repetition` keeps several of them apart. At the start, freed buffers are
-/// inaccessible: whoever asks has a suspicion.
+/// A further run of the package with `memory`; `repetition` keeps several of them apart. At the start, freed buffers
+/// are inaccessible: whoever asks has a suspicion.
 inline RunRequest subject_with(const RunMemory& memory, uint64_t repetition) {
-  return {RunKind::kSubjectAgain,
-          kChosenMemory + ((repetition * kPoisonPatterns + static_cast<uint64_t>(memory.pattern)) << 1 | memory.at_start)};
+  return {
+      RunKind::kSubjectAgain,
+      kChosenMemory + ((repetition * kPoisonPatterns + static_cast<uint64_t>(memory.pattern)) << 1 | memory.at_start)};
 }
 
 /// What memory is like in a run of the package. Repetitions differ from the first run in both respects, and by turns in
@@ -63,8 +65,8 @@ inline RunMemory memory_of(const RunRequest& request) {
 /// One finished run. Tensors stay in the worker.
 struct RunRecord {
   RunRequest request;
-  Outcome outcome;                       ///< outputs are valid only when it finished
-  std::vector<at::Tensor> outputs;       ///< flat user outputs, in order; undefined tensor for a None output
+  Outcome outcome;                  ///< outputs are valid only when it finished
+  std::vector<at::Tensor> outputs;  ///< flat user outputs, in order; undefined tensor for a None output
   /// Where the run left them, when `outputs` are copies on the host; empty: they are where they were left.
   std::vector<c10::Device> output_devices;
   std::vector<at::Tensor> inputs_after;  ///< the input tensors that the run was given, after it (undefined for scalars)

@@ -210,8 +210,7 @@ std::optional<Judgement> StableOracle::judge_pair(const CaseContext& context, co
   if (!missing.empty()) return ask(std::move(missing));
   const std::string where = found->where + (found->op.empty() ? "" : " " + found->op);
   if (unwritten) {
-    Verdict verdict =
-        unwritten_read_verdict(where, {context.violations, context.has_reference, reference_finished});
+    Verdict verdict = unwritten_read_verdict(where, {context.violations, context.has_reference, reference_finished});
     verdict.oracle = name();
     return only(described(std::move(verdict), *found));
   }

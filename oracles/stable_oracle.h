@@ -6,9 +6,9 @@
 
 namespace aotifuzz {
 
-/// Two runs of the package on copies of the same input: bitwise equal outputs and inputs afterwards, NaN equal to NaN. Between
-/// them memory differs: what fresh memory holds, and in every other run which end of a buffer lies where. When results
-/// differ, further runs change one of these at a time.
+/// Two runs of the package on copies of the same input: bitwise equal outputs and inputs afterwards, NaN equal to NaN.
+/// Between them memory differs: what fresh memory holds, and in every other run which end of a buffer lies where. When
+/// results differ, further runs change one of these at a time.
 ///
 /// Exempt: outputs that depend on a random op; elements that depend on undefined results (the referee says which);
 ///         differences that come with the alignment of buffers alone, which products round by.

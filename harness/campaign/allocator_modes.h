@@ -8,8 +8,8 @@
 namespace aotifuzz {
 
 /// How a memory fault shows without the guard: runs `c` once in `plain`, whose worker uses torch's own allocator, as in
-/// production. "not noticed", "crash SIGSEGV in subject", "wrong-result ..."; "not judged: out of memory" when the run says
-/// nothing.
+/// production. "not noticed", "crash SIGSEGV in subject", "wrong-result ..."; "not judged: out of memory" when the run
+/// says nothing.
 std::string shows_without_guard(const TriageContext& context, CaseExecutor& plain, const Case& c);
 
 }  // namespace aotifuzz

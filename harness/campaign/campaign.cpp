@@ -245,11 +245,12 @@ Finding Campaign::reduced(const Suspicion& suspicion, const std::string& key, Fi
   return finding;
 }
 
-/// Gaps that waited are finished after the time is up, for as long again as a user would call on time. The rest stays in
-/// the ledger.
+/// Gaps that waited are finished after the time is up, for as long again as a user would call on time. The rest stays
+/// in the ledger.
 bool Campaign::may_finish_gaps() const {
   if (stopped()) return false;
-  return !options_.time || Clock::now() - begin_ < *options_.time + std::max<Clock::duration>(*options_.time / 4, kFinishMin);
+  return !options_.time ||
+         Clock::now() - begin_ < *options_.time + std::max<Clock::duration>(*options_.time / 4, kFinishMin);
 }
 
 bool Campaign::out_of_time() const { return options_.time && Clock::now() - begin_ >= *options_.time; }

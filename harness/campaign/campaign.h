@@ -69,7 +69,7 @@ struct CampaignResult {
   uint64_t first_case = 0;               ///< index that this run began with
   uint64_t seed = 1;
   bool interrupted = false;
-  size_t gaps_waiting = 0;               ///< not looked into yet: the next run with the same folder does
+  size_t gaps_waiting = 0;  ///< not looked into yet: the next run with the same folder does
 
   int known_faults() const;
   int known_gaps() const;
@@ -123,7 +123,7 @@ class Campaign {
   Novelty novelty_;
   std::deque<Case> in_this_process_;          ///< cases that the executor's process ran before the current one
   std::map<std::string, Suspicion> pending_;  ///< gaps that wait for their share of the time, by key
-  std::vector<std::string> unfinished_;  ///< pending cases of an earlier run that have not run yet
+  std::vector<std::string> unfinished_;       ///< pending cases of an earlier run that have not run yet
   double gap_us_ = 0;                         ///< spent on gaps
   std::map<std::string, Finding> waiting_;    ///< shown only after other cases; reported when nothing better comes
   Ledger ledger_;

@@ -29,11 +29,11 @@ struct WorkerDeath {
   bool reference_done = false;
   bool reference_accepts = false;
   uint64_t fault_address = 0;
-  std::string device_error;   ///< kDeviceFault: "an illegal memory access was encountered"
-  bool memory_fault = false;  ///< kDeviceFault: the error is about memory
+  std::string device_error;           ///< kDeviceFault: "an illegal memory access was encountered"
+  bool memory_fault = false;          ///< kDeviceFault: the error is about memory
   std::optional<MemoryFault> memory;  ///< the address that it died of lies in guarded memory
-  std::string stack;       ///< where it died, one function a line, innermost first; "" = not known
-  std::string last_words;  ///< end of what the process wrote to stderr: "free(): invalid pointer"
+  std::string stack;                  ///< where it died, one function a line, innermost first; "" = not known
+  std::string last_words;             ///< end of what the process wrote to stderr: "free(): invalid pointer"
 };
 
 /// What running one case gave: exactly one of `report` and `death`.
@@ -54,8 +54,8 @@ class CaseExecutor {
   virtual void renew() = 0;
   /// Multiplies the time limit of the cases that follow: a hang is believed only when a longer wait does not help.
   virtual void set_patience(double factor) {}
-  /// Whether the cases that follow are run at any price (WorkerRequest::careful), which is how an executor begins: to pin a
-  /// fault down. A campaign that only looks for them says false.
+  /// Whether the cases that follow are run at any price (WorkerRequest::careful), which is how an executor begins: to
+  /// pin a fault down. A campaign that only looks for them says false.
   virtual void set_careful(bool careful) {}
 };
 

@@ -38,8 +38,9 @@ class Examination {
       worker_ = std::make_unique<WorkerProcess>(options(/*guard=*/true));
       worker_->set_careful(true);
       const WorkerHello& hello = worker_->start();
-      add(Status::kOk, "worker", fmt::format("torch {}, {}", hello.torch_version,
-                                             on_device_ ? hello.device : "CPU capability " + hello.cpu_capability));
+      add(Status::kOk, "worker",
+          fmt::format("torch {}, {}", hello.torch_version,
+                      on_device_ ? hello.device : "CPU capability " + hello.cpu_capability));
     } catch (const HarnessError& error) {
       // No GPU is a property of the machine; a CPU worker that does not start is a broken installation.
       add(on_device_ ? Status::kNotHere : Status::kBroken, "worker", error.what());
@@ -67,7 +68,8 @@ class Examination {
   }
 
   Case case_for(PlantedFault fault) const {
-    // Allocators of devices align to 16 bytes: a read is exact only where the end is aligned; a write is seen in any slack.
+    // Allocators of devices align to 16 bytes: a read is exact only where the end is aligned; a write is seen in any
+    // slack.
     const bool aligned = on_device_ && fault != PlantedFault::kOverrunWrite;
     return *parse_case(aligned ? planted_aligned_case(fault) : planted_case(fault));
   }
@@ -87,7 +89,8 @@ class Examination {
     try {
       const std::vector<Verdict> verdicts = verdicts_of(*worker_, planted.fault);
       const Verdict* verdict = failed(verdicts);
-      const std::string seen = !verdict ? "nothing" : std::string(verdict_class_name(*verdict->cls)) + ": " + verdict->reason;
+      const std::string seen =
+          !verdict ? "nothing" : std::string(verdict_class_name(*verdict->cls)) + ": " + verdict->reason;
       const bool right = planted.expected ? verdict && *verdict->cls == *planted.expected : !verdict;
       const std::string expected = planted.expected ? std::string(verdict_class_name(*planted.expected)) : "nothing";
       add(right ? Status::kOk : Status::kBroken, std::string(planted.name),

@@ -19,9 +19,9 @@ struct DoctorRequest {
   std::string device;  ///< "cpu", "cuda:0"; "" = the CPU, and cuda:0 where there is one
 };
 
-/// Says of this installation what it is, and proves by planted faults what it would notice: each is committed in a worker
-/// and must come back as the verdict class that it stands for, through the same parts that `fuzz` uses. Takes seconds.
-/// Never throws for what it finds.
+/// Says of this installation what it is, and proves by planted faults what it would notice: each is committed in a
+/// worker and must come back as the verdict class that it stands for, through the same parts that `fuzz` uses. Takes
+/// seconds. Never throws for what it finds.
 std::vector<DoctorRow> examine(const DoctorRequest& request);
 
 /// First line that `program --version` (or as given) prints, and where it lies; nullopt when there is no such program.

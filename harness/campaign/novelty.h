@@ -11,8 +11,8 @@
 namespace aotifuzz {
 
 /// Keeps a campaign from spending itself on what it knows: a package accepts and dies of the same broken conditions a
-/// thousand times. A condition is quiet once the last kQuiet cases that break it brought no new finding; of the cases that
-/// break quiet conditions only, one in kOneIn still runs. Cases within the contract always run.
+/// thousand times. A condition is quiet once the last kQuiet cases that break it brought no new finding; of the cases
+/// that break quiet conditions only, one in kOneIn still runs. Cases within the contract always run.
 class Novelty {
  public:
   static constexpr int kQuiet = 16;

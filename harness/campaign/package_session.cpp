@@ -106,9 +106,9 @@ void PackageSession::require_fitting(const Case& c, const std::string& where) co
   std::sort(sorted_given.begin(), sorted_given.end());
   std::sort(sorted_taken.begin(), sorted_taken.end());
   if (given.size() == taken.size() && (given == taken || sorted_given != sorted_taken)) return;
-  throw HarnessError("the case is not one for this package: it has the inputs " + text(given) + ", the package takes " +
-                         text(taken),
-                     where, "give the inputs in the package's order, or the package that the case is for");
+  throw HarnessError(
+      "the case is not one for this package: it has the inputs " + text(given) + ", the package takes " + text(taken),
+      where, "give the inputs in the package's order, or the package that the case is for");
 }
 
 std::map<std::string, std::string> PackageSession::environment() {

@@ -12,8 +12,8 @@
 
 namespace aotifuzz {
 
-/// Workers kept loaded beside the one that runs cases on a device: loading takes a second or two and more than one core,
-/// and each holds a context of some 500 MiB there. Those for which it has no room are done without.
+/// Workers kept loaded beside the one that runs cases on a device: loading takes a second or two and more than one
+/// core, and each holds a context of some 500 MiB there. Those for which it has no room are done without.
 int spares_on_device();
 
 struct SessionRequest {
@@ -57,8 +57,9 @@ class PackageSession {
   WorkerProcess plain_worker_;
 };
 
-/// The device to run on: what is `requested` ("" = the package's own), checked against the package. "" for the CPU, else
-/// "cuda:N". Throws HarnessError when the package runs on another kind of device, UsageError for what is no device.
+/// The device to run on: what is `requested` ("" = the package's own), checked against the package. "" for the CPU,
+/// else "cuda:N". Throws HarnessError when the package runs on another kind of device, UsageError for what is no
+/// device.
 std::string choose_device(const PackageInfo& info, const std::string& requested);
 
 /// Does the program take its user inputs as plain positional arguments? By the pytree spec that export stored.

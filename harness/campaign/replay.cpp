@@ -30,8 +30,8 @@ bool needs_reference(VerdictClass cls) {
   }
 }
 
-/// May a case that failed with `cls` be called fixed? Wrong numbers only when the numbers were compared and agreed: that
-/// another oracle was content says nothing about them.
+/// May a case that failed with `cls` be called fixed? Wrong numbers only when the numbers were compared and agreed:
+/// that another oracle was content says nothing about them.
 bool settles(const TriageContext& context, const std::vector<Verdict>& verdicts, std::optional<VerdictClass> cls) {
   if (cls && needs_reference(*cls) && !context.has_reference) return false;
   if (cls != VerdictClass::kWrongResult) return any_judged(verdicts);

@@ -43,19 +43,21 @@ SanitizeResult sanitize(const SanitizeRequest& request) {
   if (!program)
     throw HarnessError("compute-sanitizer is not here", "PATH, /usr/local/cuda/bin",
                        "install the CUDA Toolkit (package cuda-sanitizer), or add its bin folder to PATH");
-  ::setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
   const Scratch scratch;
   const std::string log = scratch.file("log");
   WorkerOptions options;
   options.arguments = request.arguments;
-  options.arguments.guard_allocator = false;
+  options.arguments.guard_allocator = true;
   options.case_timeout = request.timeout;
   options.wrapper = {program->path, "--tool", request.tool, "--print-limit", "1000", "--log-file", log};
   options.serves_itself = true;
   {
     WorkerProcess worker(options);
     for (const Case& before : request.before) worker.run(before);
-    worker.run(request.input);
+    const CaseResult ended = worker.run(request.input);
+    if (ended.death && ended.death->kind == WorkerDeath::Kind::kLost)
+      throw HarnessError("the worker was lost under compute-sanitizer", ended.death->last_words,
+                         "replay the case without it; check free memory on the device");
     worker.end(kEndTimeout);
   }
   SanitizeResult result;
@@ -63,9 +65,10 @@ SanitizeResult sanitize(const SanitizeRequest& request) {
   result.text = fs::exists(log) ? read_file(log) : "";
   result.log = parse_sanitizer_log(result.text);
   if (!result.log.complete && result.log.errors.empty())
-    throw HarnessError("compute-sanitizer did not get through the case", program->path + " --tool " + request.tool +
-                           (result.text.empty() ? "" : "\n" + result.text.substr(0, 2000)),
-                       "give it more time with --timeout, and check that it runs at all: aotifuzz doctor");
+    throw HarnessError(
+        "compute-sanitizer did not get through the case",
+        program->path + " --tool " + request.tool + (result.text.empty() ? "" : "\n" + result.text.substr(0, 2000)),
+        "give it more time with --timeout, and check that it runs at all: aotifuzz doctor");
   return result;
 }
 
@@ -73,7 +76,8 @@ void add_to_finding(const std::string& folder, const std::string& tool, const Sa
   write_file_whole(folder + "/sanitizer.log", result.text);
   auto errors = nlohmann::ordered_json::array();
   std::string section = kSection;
-  section += "\n" + result.version + ", " + tool + ": " + std::to_string(result.log.errors.size()) + " distinct errors\n\n";
+  section +=
+      "\n" + result.version + ", " + tool + ": " + std::to_string(result.log.errors.size()) + " distinct errors\n\n";
   for (const SanitizerError& error : result.log.errors) {
     errors.push_back({{"what", error.what},
                       {"kernel", error.kernel},

@@ -23,9 +23,9 @@ struct SanitizeResult {
   std::string version;  ///< of compute-sanitizer
 };
 
-/// Runs a case under NVIDIA's compute-sanitizer in a process of its own. Each tensor is then an allocation of the driver's
-/// (PYTORCH_NO_CUDA_MEMORY_CACHING), since the tool knows bounds of nothing smaller. Throws HarnessError when the tool is
-/// not there or does not get through. Sets that variable for the rest of this process.
+/// Runs a case under NVIDIA's compute-sanitizer in a process of its own, with the guard allocator: each tensor then
+/// ends where its mapping does, and the tool knows bounds of nothing smaller than a mapping. Throws HarnessError when
+/// the tool is not there or does not get through.
 SanitizeResult sanitize(const SanitizeRequest& request);
 
 /// Adds what was found to a finding's folder: sanitizer.log, a section of report.md, a member of finding.json.

@@ -36,7 +36,7 @@ void read_place(std::string_view line, SanitizerError& error) {
 
 bool starts_error(std::string_view line) {
   for (std::string_view start : {"Invalid ", "Misaligned ", "Uninitialized ", "Error: ", "Warning: ", "Race reported",
-                                 "Barrier error", "Program hit ", "Malloc/Free error", "Out-of-range", "Stack overflow"})
+                                 "Barrier error", "Malloc/Free error", "Out-of-range", "Stack overflow"})
     if (line.starts_with(start)) return true;
   return false;
 }
@@ -63,9 +63,9 @@ SanitizerLog parse_sanitizer_log(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (!line.starts_with(kPrefix)) continue;
     line = trimmed(line.substr(kPrefix.size()));
-    if (constexpr std::string_view kSummary = "ERROR SUMMARY: "; line.starts_with(kSummary)) {
+    if (const size_t summary = line.find(" SUMMARY: "); summary != line.npos) {  // ERROR, RACECHECK
       finish();
-      line.remove_prefix(kSummary.size());
+      line.remove_prefix(summary + std::string_view(" SUMMARY: ").size());
       std::from_chars(line.data(), line.data() + line.size(), log.total);
       log.complete = true;
     } else if (starts_error(line)) {

@@ -1,10 +1,9 @@
 #include "campaign/summary.h"
 
-#include <map>
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "campaign/duration_text.h"
@@ -96,8 +95,9 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
   out += fmt::format("  within the contract: {} of {} cases\n", coverage.legal_shaped(), statistics.cases);
   list(&out, "conditions broken on purpose", coverage.broken());
   if (statistics.passed_over)
-    out += fmt::format("  {} further draws passed over: they break conditions that bring nothing new (1 in {} still runs)\n",
-                       statistics.passed_over, Novelty::kOneIn);
+    out += fmt::format(
+        "  {} further draws passed over: they break conditions that bring nothing new (1 in {} still runs)\n",
+        statistics.passed_over, Novelty::kOneIn);
 
   if (!context.not_judged.empty()) {
     out += "not judged\n";

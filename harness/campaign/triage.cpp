@@ -137,9 +137,7 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
   Verdict verdict;
   verdict.oracle = oracle;
   verdict.status = VerdictStatus::kFail;
-  verdict.cls = hang                 ? VerdictClass::kHang
-                : death.memory_fault ? VerdictClass::kMemoryFault
-                                     : VerdictClass::kCrash;
+  verdict.cls = hang ? VerdictClass::kHang : death.memory_fault ? VerdictClass::kMemoryFault : VerdictClass::kCrash;
   verdict.fault = broken.empty() && context.has_reference && !refused;
 
   std::string what = (hang || death.memory_fault ? "" : "crash ") + cause(death);
@@ -157,7 +155,8 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
   else if (refused)
     verdict.reason += ", on inputs for which the reference raises an error";
   else
-    verdict.reason += context.has_reference ? ", on inputs that the reference accepts" : std::string(", ") + kLegalityUnknown;
+    verdict.reason +=
+        context.has_reference ? ", on inputs that the reference accepts" : std::string(", ") + kLegalityUnknown;
 
   add_measures(context, death, &verdict);
   return verdict;

@@ -16,8 +16,9 @@ namespace aotifuzz {
 /// there is none.
 std::string find_worker_program(const std::string& device = "cpu");
 
-/// One started worker program, the pipes to it, its flight recorder and what it wrote to stderr. Knows messages, not what
-/// they mean. Own process group, so that Ctrl-C reaches only us, and a parent that dies takes it along. Not thread-safe.
+/// One started worker program, the pipes to it, its flight recorder and what it wrote to stderr. Knows messages, not
+/// what they mean. Own process group, so that Ctrl-C reaches only us, and a parent that dies takes it along. Not
+/// thread-safe.
 class WorkerLink {
  public:
   using Clock = std::chrono::steady_clock;

@@ -13,14 +13,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// compute-sanitizer writes its log after the program that it watched has ended.
+constexpr milliseconds kWrapperTimeout{60'000};
 constexpr milliseconds kKillTimeout{5'000};
 
-std::string device_type(const std::string& device) { return device.empty() ? "cpu" : device.substr(0, device.find(':')); }
+std::string device_type(const std::string& device) {
+  return device.empty() ? "cpu" : device.substr(0, device.find(':'));
+}
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(WorkerOptions options)
-    : options_(std::move(options)), spares_wanted_(options_.spares) {
+WorkerProcess::WorkerProcess(WorkerOptions options) : options_(std::move(options)), spares_wanted_(options_.spares) {
   // A worker that dies while we write to it is a result, not a reason to die.
   ::signal(SIGPIPE, SIG_IGN);
 }
@@ -107,6 +110,12 @@ void WorkerProcess::await_ready() {
 
 /// The process is gone: takes a spare that has loaded, or starts afresh.
 void WorkerProcess::replace() {
+  if (!options_.wrapper.empty()) {
+    // What the wrapper has to say it says at the end, and another run would write over it.
+    link_->wait(kWrapperTimeout);
+    drop();
+    return;
+  }
   const auto begin = Clock::now();
   // The next case does not wait until this one has given back its device.
   std::erase_if(retired_, [](const auto& link) { return link->ended(); });

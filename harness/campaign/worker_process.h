@@ -19,16 +19,17 @@ struct WorkerOptions {
   std::chrono::milliseconds start_timeout{300'000};  ///< loading a large package from a cold disk takes minutes
   /// More than 0: the program serves cases itself, and this many more are kept loaded. Else it is a fork server.
   int spares = 0;
-  bool serves_itself = false;  ///< also without spares
+  bool serves_itself = false;        ///< also without spares
   std::vector<std::string> wrapper;  ///< program and arguments that the worker is started through; "" = none
 };
 
 /// One worker in the eyes of whoever runs cases. Two kinds of program (store/worker_protocol.h):
 ///  - a fork server survives its children. The death of a child costs a fork, that of the server a start;
-///  - a program that must not fork serves cases itself. Its death costs a spare, loaded in advance; another is started at
+///  - a program that must not fork serves cases itself. Its death costs a spare, loaded in advance; another is started
+///  at
 ///    once.
-/// After kLossesMax losses of the program in a row without a finished case it is the world that is wrong. Starts with the
-/// first case or start(). Not thread-safe.
+/// After kLossesMax losses of the program in a row without a finished case it is the world that is wrong. Starts with
+/// the first case or start(). Not thread-safe.
 class WorkerProcess final : public CaseExecutor {
  public:
   static constexpr int kLossesMax = 3;

@@ -25,7 +25,7 @@ struct AllocationEntry {
   int32_t allocated_call;  ///< kernel calls of the run that had begun at allocation
   int32_t freed_call;      ///< and when it was freed
   BufferRole role;
-  char name[kNameMax];     ///< input or constant; "" = not known
+  char name[kNameMax];  ///< input or constant; "" = not known
 };
 static_assert(sizeof(AllocationEntry) == 128, "two cache lines");
 
@@ -34,19 +34,20 @@ struct FaultEntry {
   static constexpr size_t kFramesMax = 32;
   static constexpr size_t kStackTextMax = 3072;
 
-  int32_t guarded = 0;   ///< 1: the address lies in a guard region or in a slot whose buffer was freed
-  int32_t access = 0;    ///< MemoryFault::Access
-  int32_t place = 0;     ///< MemoryFault::Place
-  int32_t slot = -1;     ///< index into FlightRecorder::allocations; -1: near none
-  uint64_t distance = 0; ///< bytes past the end, before the start, or from the start of what was freed
+  int32_t guarded = 0;    ///< 1: the address lies in a guard region or in a slot whose buffer was freed
+  int32_t access = 0;     ///< MemoryFault::Access
+  int32_t place = 0;      ///< MemoryFault::Place
+  int32_t slot = -1;      ///< index into FlightRecorder::allocations; -1: near none
+  uint64_t distance = 0;  ///< bytes past the end, before the start, or from the start of what was freed
   int32_t frame_count = 0;
-  uint64_t frames[kFramesMax] = {};      ///< the faulting instruction, then return addresses
-  char stack_text[kStackTextMax] = {};   ///< the same as symbols, one a line, by the fork server after the death
+  uint64_t frames[kFramesMax] = {};     ///< the faulting instruction, then return addresses
+  char stack_text[kStackTextMax] = {};  ///< the same as symbols, one a line, by the fork server after the death
 };
 
-/// Shared memory (memfd) that a worker writes before each step and the parent reads after its death. Plain data: it must
-/// mean the same in both processes, so a change of layout bumps kVersion. Make one with `new (memory) FlightRecorder;`
-/// on zeroed memory: the allocation table has no initialisers, so that unused pages of it stay untouched.
+/// Shared memory (memfd) that a worker writes before each step and the parent reads after its death. Plain data: it
+/// must mean the same in both processes, so a change of layout bumps kVersion. Make one with `new (memory)
+/// FlightRecorder;` on zeroed memory: the allocation table has no initialisers, so that unused pages of it stay
+/// untouched.
 struct FlightRecorder {
   static constexpr uint32_t kMagic = 0x41465a31;  // "AFZ1"
   static constexpr uint32_t kVersion = 2;
@@ -59,22 +60,22 @@ struct FlightRecorder {
   uint32_t magic = kMagic;
   uint32_t version = kVersion;
   std::atomic<uint64_t> case_id{0};
-  std::atomic<int32_t> stage{0};            ///< Stage
-  std::atomic<int32_t> reference_done{0};   ///< 1: the reference run of this case ended
-  std::atomic<int32_t> reference_accepts{0};///< 1: and it finished
-  std::atomic<uint64_t> fault_address{0};   ///< set by the signal handler
+  std::atomic<int32_t> stage{0};              ///< Stage
+  std::atomic<int32_t> reference_done{0};     ///< 1: the reference run of this case ended
+  std::atomic<int32_t> reference_accepts{0};  ///< 1: and it finished
+  std::atomic<uint64_t> fault_address{0};     ///< set by the signal handler
   std::atomic<int32_t> fault_signal{0};
-  char step[160] = {};                      ///< op or oracle being run: "aten.add.Tensor"
+  char step[160] = {};  ///< op or oracle being run: "aten.add.Tensor"
 
-  std::atomic<int32_t> calls{0};            ///< kernel calls of this run that began
-  std::atomic<int32_t> call_running{0};     ///< 1: the last of them has not returned
-  uint64_t call_words[kCallWords] = {};     ///< its first integer arguments
+  std::atomic<int32_t> calls{0};         ///< kernel calls of this run that began
+  std::atomic<int32_t> call_running{0};  ///< 1: the last of them has not returned
+  uint64_t call_words[kCallWords] = {};  ///< its first integer arguments
   int32_t kernel_count = 0;
   FaultEntry fault;
 
-  char kernels[kKernels][kKernelNameMax];   ///< filled when the package is loaded
-  uint16_t call_kernels[kCalls];            ///< index into `kernels`, by call
-  AllocationEntry allocations[kAllocations];///< by slot, in order of address
+  char kernels[kKernels][kKernelNameMax];     ///< filled when the package is loaded
+  uint16_t call_kernels[kCalls];              ///< index into `kernels`, by call
+  AllocationEntry allocations[kAllocations];  ///< by slot, in order of address
 
   void begin_case(uint64_t id) {
     reference_done = reference_accepts = 0;

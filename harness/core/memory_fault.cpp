@@ -185,7 +185,8 @@ Verdict verdict_on(const std::string& key, const std::string& reason, const std:
     verdict.signature += ", reference raises";
     verdict.reason += ", on inputs for which the reference raises an error";
   } else {
-    verdict.reason += inputs.has_reference ? ", on inputs that the reference accepts" : std::string(", ") + kLegalityUnknown;
+    verdict.reason +=
+        inputs.has_reference ? ", on inputs that the reference accepts" : std::string(", ") + kLegalityUnknown;
   }
   return verdict;
 }

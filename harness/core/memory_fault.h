@@ -28,11 +28,11 @@ struct MemoryFault {
   uint64_t distance = 0;
   bool buffer_known = false;  ///< false: the address lies near no buffer, and what follows says nothing
   BufferRole role = BufferRole::kOther;
-  std::string name;           ///< of an input or constant
+  std::string name;  ///< of an input or constant
   uint64_t bytes = 0;
-  uint32_t serial = 0;        ///< of kOther: the n-th buffer of its run
-  std::string kernel;         ///< being run; "" = between calls or not known
-  int call = 0;               ///< its number within the run, from 1; 0 = none
+  uint32_t serial = 0;           ///< of kOther: the n-th buffer of its run
+  std::string kernel;            ///< being run; "" = between calls or not known
+  int call = 0;                  ///< its number within the run, from 1; 0 = none
   std::string allocated, freed;  ///< "before call 2 (cpp_fused_add_0)"; "" = not known
 };
 

@@ -10,24 +10,24 @@
 
 namespace aotifuzz {
 
-/// Faults on purpose: a worker started with `--planted yes` serves, in place of a package, a subject that commits the one
-/// that the case asks for. They prove that this installation would notice (`aotifuzz doctor`).
+/// Faults on purpose: a worker started with `--planted yes` serves, in place of a package, a subject that commits the
+/// one that the case asks for. They prove that this installation would notice (`aotifuzz doctor`).
 enum class PlantedFault : int {
-  kNone,            ///< doubles its input, as it should
-  kOverrunRead,     ///< reads the byte past the end of x
-  kOverrunWrite,    ///< writes it
-  kUnderrunRead,    ///< reads the byte before the start of x
-  kUseAfterFree,    ///< reads a block that was freed in the same run
-  kUnwrittenRead,   ///< returns memory that was never written
-  kDivision,        ///< divides an integer by zero
-  kHang,            ///< never ends
+  kNone,           ///< doubles its input, as it should
+  kOverrunRead,    ///< reads the byte past the end of x
+  kOverrunWrite,   ///< writes it
+  kUnderrunRead,   ///< reads the byte before the start of x
+  kUseAfterFree,   ///< reads a block that was freed in the same run
+  kUnwrittenRead,  ///< returns memory that was never written
+  kDivision,       ///< divides an integer by zero
+  kHang,           ///< never ends
 };
 
 struct Planted {
   PlantedFault fault;
-  std::string_view name;               ///< "one-byte overrun, read"
-  std::optional<VerdictClass> expected;///< none: must pass
-  bool on_device;                      ///< a GPU can commit it too
+  std::string_view name;                 ///< "one-byte overrun, read"
+  std::optional<VerdictClass> expected;  ///< none: must pass
+  bool on_device;                        ///< a GPU can commit it too
 };
 
 /// In the order in which `doctor` tries them.

@@ -10,8 +10,17 @@ namespace aotifuzz {
 
 /// Never merged, never renamed; README has the table of meanings.
 enum class VerdictClass {
-  kWrongResult, kWrongMetadata, kInputChanged, kUnstable, kRejectsLegal, kMemoryFault, kCrash, kHang, kLeak,
-  kMissesError, kAcceptsIllegal,
+  kWrongResult,
+  kWrongMetadata,
+  kInputChanged,
+  kUnstable,
+  kRejectsLegal,
+  kMemoryFault,
+  kCrash,
+  kHang,
+  kLeak,
+  kMissesError,
+  kAcceptsIllegal,
 };
 std::string_view verdict_class_name(VerdictClass cls);  ///< "wrong-result"
 std::optional<VerdictClass> verdict_class_from_name(std::string_view name);
@@ -24,14 +33,15 @@ inline constexpr const char* kLegalityUnknown = "and without a reference nobody 
 
 /// What one oracle says about one case.
 struct Verdict {
-  std::string oracle;                     ///< catalog key
+  std::string oracle;  ///< catalog key
   VerdictStatus status = VerdictStatus::kPass;
-  std::optional<VerdictClass> cls;        ///< set when status is kFail
-  bool fault = false;                     ///< kFail: true = fault (legal input), false = gap
+  std::optional<VerdictClass> cls;  ///< set when status is kFail
+  bool fault = false;               ///< kFail: true = fault (legal input), false = gap
   /// kSkip, kMistrusted: a stable reason key that the summary counts ("random op: aten.rand.default").
   /// kFail: one sentence for people.
   std::string reason;
-  /// kFail: "same bug" text: class, output or op, broken condition; never addresses, sizes or values. The reducer keeps it.
+  /// kFail: "same bug" text: class, output or op, broken condition; never addresses, sizes or values. The reducer keeps
+  /// it.
   std::string signature;
   /// kFail: what the verdict rests on, in print order: {"output", "1"}, {"index", "[0, 3]"}, {"expected", "3"}, ...
   std::vector<std::pair<std::string, std::string>> measures;

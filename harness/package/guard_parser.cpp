@@ -271,7 +271,8 @@ class Parser {
       // As a number, not as text: "[00]" and "[-0]" mean the same dim as "[0]".
       int64_t value = 0;
       const auto [end, code] = std::from_chars(token_.text.data(), token_.text.data() + token_.text.size(), value);
-      if (token_.kind != TokenKind::kInteger || code != std::errc()) fail(or_text ? "expected a number or a text in '[]'" : "expected a number in '[]'");
+      if (token_.kind != TokenKind::kInteger || code != std::errc())
+        fail(or_text ? "expected a number or a text in '[]'" : "expected a number in '[]'");
       part = std::to_string(negative ? -value : value);
     }
     advance();

@@ -49,7 +49,8 @@ CorpusEntry read_entry(const std::string& case_path) {
   entry.path = file.string();
   // A finding's folder holds its case and the original of it; what is expected stands beside both.
   const bool in_folder = file.filename() == "case.txt" || file.filename() == "original.txt";
-  entry.name = file.filename() == "case.txt" ? fs::absolute(file).parent_path().filename().string() : file.filename().string();
+  entry.name =
+      file.filename() == "case.txt" ? fs::absolute(file).parent_path().filename().string() : file.filename().string();
   entry.input = read_case(read_file(entry.path), entry.path);
   if (!in_folder) return entry;
   for (const char* name : {"finding.json", "expect.json"}) {

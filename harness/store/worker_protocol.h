@@ -11,12 +11,12 @@
 
 namespace aotifuzz {
 
-/// What passes between parent and worker. Parent to worker: "case ID NBYTES\n" and the case text, with " careful" at the
-/// line's end when a fault must be pinned down at any price; "quit\n".
-/// Worker to parent: one JSON object a line, the forms below. The worker program is a fork server: it loads libtorch,
-/// package and reference once, then forks a child that serves cases on the same two pipes; when a child dies it says so
-/// and forks the next one, which takes milliseconds. The worker of CUDA packages must not fork, so it serves cases itself,
-/// says itself that it dies when the device's context is lost, and ends; the parent keeps others loaded.
+/// What passes between parent and worker. Parent to worker: "case ID NBYTES\n" and the case text, with " careful" at
+/// the line's end when a fault must be pinned down at any price; "quit\n". Worker to parent: one JSON object a line,
+/// the forms below. The worker program is a fork server: it loads libtorch, package and reference once, then forks a
+/// child that serves cases on the same two pipes; when a child dies it says so and forks the next one, which takes
+/// milliseconds. The worker of CUDA packages must not fork, so it serves cases itself, says itself that it dies when
+/// the device's context is lost, and ends; the parent keeps others loaded.
 ///   {"hello": {...}}                              once, after loading
 ///   {"ready": PID}                                a child serves cases
 ///   {"report": {...}}                             one case
@@ -33,9 +33,9 @@ struct WorkerMessage {
   int pid = 0;
   int signal = 0;
   int status = 0;
-  uint64_t case_id = 0;      ///< kDied
-  std::string device_error;  ///< kDied: "an illegal memory access was encountered"; "" = no fault of a device
-  bool memory_fault = false; ///< kDied: the device error is about memory
+  uint64_t case_id = 0;       ///< kDied
+  std::string device_error;   ///< kDied: "an illegal memory access was encountered"; "" = no fault of a device
+  bool memory_fault = false;  ///< kDied: the device error is about memory
   std::string what, where, to_do;
 };
 
@@ -67,8 +67,8 @@ struct WorkerArguments {
   std::vector<std::string> ops;
   int64_t memory_mib = 0;  ///< 0 = no limit
   bool guard_allocator =
-      true;  ///< tensors lie against inaccessible pages; false: torch's own allocator, as in production
-  std::string device;  ///< "" = cpu, else "cuda:0"
+      true;              ///< tensors lie against inaccessible pages; false: torch's own allocator, as in production
+  std::string device;    ///< "" = cpu, else "cuda:0"
   bool planted = false;  ///< serve core/planted.h instead of a package
 
   std::vector<std::string> print() const;  ///< arguments after the program's name

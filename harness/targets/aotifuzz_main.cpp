@@ -30,8 +30,7 @@ int main(int argc, char** argv) {
   CLI::App& replay_app = *app.add_subcommand("replay", "Say for each case: still fails, fixed, changed, or flaky");
   CLI::App& minimize_app = *app.add_subcommand("minimize", "Shrink a case further");
   CLI::App& inspect_app = *app.add_subcommand("inspect", "Print what a package is");
-  CLI::App& doctor_app =
-      *app.add_subcommand("doctor", "Prove by planted faults that this installation would notice");
+  CLI::App& doctor_app = *app.add_subcommand("doctor", "Prove by planted faults that this installation would notice");
   CLI::App& sanitize_app =
       *app.add_subcommand("sanitize", "Run a case of a CUDA package under compute-sanitizer: thread, address, line");
   fuzz.declare(fuzz_app);
@@ -70,8 +69,8 @@ int main(int argc, char** argv) {
         argc > 1 ? argv[1] : "start");
     return kExitWorld;
   } catch (const std::exception& error) {
-    say("aotifuzz: internal error: {}\n  where: {}\n  to do: report it with the command that led here\n",
-               error.what(), argc > 1 ? argv[1] : "start");
+    say("aotifuzz: internal error: {}\n  where: {}\n  to do: report it with the command that led here\n", error.what(),
+        argc > 1 ? argv[1] : "start");
     return kExitInternal;
   }
 }

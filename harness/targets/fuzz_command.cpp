@@ -73,7 +73,8 @@ void FuzzCommand::declare(CLI::App& app) {
   app.add_option("--generator", generator_, "Which generator draws the cases")->capture_default_str();
   app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
-  app.add_option("--memory-mib", memory_mib_, "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
+  app.add_option("--memory-mib", memory_mib_,
+                 "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   app.add_option("--reduce-runs", reduce_runs_, "Most runs for shrinking one finding; 0 = do not shrink")

@@ -41,7 +41,8 @@ void MinimizeCommand::declare(CLI::App& app) {
   app.add_option("--reduce-runs", reduce_runs_, "Most runs of candidates")->capture_default_str();
   app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
-  app.add_option("--memory-mib", memory_mib_, "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
+  app.add_option("--memory-mib", memory_mib_,
+                 "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   app.add_flag("--in-place", in_place_, "Write the smaller case back to its file instead of printing it");
@@ -89,13 +90,13 @@ int MinimizeCommand::run() {
     reproduced += seen;
   }
   if (!verdict) {
-    say("{}: does not fail{} in {} runs: nothing to minimize\n", entry.name,
-               entry.expectation ? " as expected" : "", kTries);
+    say("{}: does not fail{} in {} runs: nothing to minimize\n", entry.name, entry.expectation ? " as expected" : "",
+        kTries);
     return kExitWorld;
   }
   if (!entry.before.empty()) {
     say("{}: fails only after another case in the same process, so its own fields say little: left as it is\n",
-               entry.name);
+        entry.name);
     return kExitNoFaults;
   }
   ReducerOptions options;
@@ -104,8 +105,8 @@ int MinimizeCommand::run() {
   options.attempts = reproduced < kTries ? 3 : 1;
   const auto reduced = reduce_confirmed(triage, session.worker(), entry.input, *verdict, options, kTries);
   if (!reduced) {
-    say("{}: fails {} of {} times, but nothing smaller holds in a fresh process: left as it is\n",
-               entry.name, reproduced, kTries);
+    say("{}: fails {} of {} times, but nothing smaller holds in a fresh process: left as it is\n", entry.name,
+        reproduced, kTries);
     return kExitNoFaults;
   }
   const Reduction& reduction = reduced->reduction;
@@ -113,8 +114,8 @@ int MinimizeCommand::run() {
   const char* what = reduction.one_minimal
                          ? (smaller ? "smaller, now 1-minimal" : "1-minimal")
                          : (smaller ? "smaller, stopped at the limit" : "no smaller within the limit");
-  say("{}: {}, {} runs\n  {}\n  comes {} of {} times in fresh processes\n", entry.name, what,
-             reduced->runs, finding_key(*verdict), reduced->confirmation.reproduced, reduced->confirmation.tries);
+  say("{}: {}, {} runs\n  {}\n  comes {} of {} times in fresh processes\n", entry.name, what, reduced->runs,
+      finding_key(*verdict), reduced->confirmation.reproduced, reduced->confirmation.tries);
   for (const std::string& line : reduction.certificate) say("  {}\n", line);
   const std::string text = with_comments_of(read_file(entry.path), reduction.minimal);
   if (!in_place_)

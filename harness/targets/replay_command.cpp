@@ -105,7 +105,8 @@ void ReplayCommand::declare(CLI::App& app) {
   app.add_option("--times", times_, "Runs of each case, each in a fresh process")->capture_default_str();
   app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
-  app.add_option("--memory-mib", memory_mib_, "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
+  app.add_option("--memory-mib", memory_mib_,
+                 "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   app.add_option("--fail-on", fail_on_, "faults, or gaps to fail on gaps too (default: faults)");
@@ -150,9 +151,9 @@ int ReplayCommand::run() {
   }
   const int exit_code = tally.exit_code(expect_failing_);
   if (json_) {
-    const nlohmann::ordered_json root = {{"cases", std::move(list)},     {"failing", tally.failing},
-                                         {"good", tally.good},           {"not_judged", tally.not_judged},
-                                         {"not_run", tally.not_run},     {"exit_code", exit_code}};
+    const nlohmann::ordered_json root = {{"cases", std::move(list)}, {"failing", tally.failing},
+                                         {"good", tally.good},       {"not_judged", tally.not_judged},
+                                         {"not_run", tally.not_run}, {"exit_code", exit_code}};
     fmt::print("{}\n", root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else if (cases.size() > 1) {
     fmt::print("{} cases: {}; {} count as failing ({})\n", cases.size(), tally.counts(), tally.failing,

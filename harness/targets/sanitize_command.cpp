@@ -16,7 +16,8 @@ namespace aotifuzz {
 
 void SanitizeCommand::declare(CLI::App& app) {
   app.add_option("CASE", path_, "Case text or finding folder")->required();
-  app.add_option("--package", package_, "Package to run on; default: the one that the finding or its model recipe names");
+  app.add_option("--package", package_,
+                 "Package to run on; default: the one that the finding or its model recipe names");
   app.add_option("--model", model_, "Model of the archive, where it holds several");
   app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
   app.add_option("--models", models_,
@@ -46,13 +47,13 @@ int SanitizeCommand::run() {
   request.arguments.package = package_of(entry, package_, models_);
   request.arguments.model = !model_.empty() || !entry.expectation ? model_ : entry.expectation->model;
   const std::vector<std::string>& ops = !ops_.empty() || !entry.expectation ? ops_ : entry.expectation->ops;
-  for (const std::string& library : ops)
-    request.arguments.ops.push_back(std::filesystem::absolute(library).string());
+  for (const std::string& library : ops) request.arguments.ops.push_back(std::filesystem::absolute(library).string());
   const PackageInfo info = read_package({request.arguments.package, request.arguments.model, ""});
   request.arguments.device = choose_device(info, device_);
   if (request.arguments.device.empty())
-    throw HarnessError("the package runs on the CPU, of which compute-sanitizer sees nothing", request.arguments.package,
-                       "replay the case: CPU packages run against guard pages, and a stray access comes with its stack");
+    throw HarnessError(
+        "the package runs on the CPU, of which compute-sanitizer sees nothing", request.arguments.package,
+        "replay the case: CPU packages run against guard pages, and a stray access comes with its stack");
   const SanitizeResult result = sanitize(request);
   const std::string folder = std::filesystem::absolute(cases.front()).parent_path().string();
   const bool in_finding = std::filesystem::exists(folder + "/finding.json");

@@ -5,7 +5,8 @@
 
 namespace aotifuzz {
 
-/// Writes to the flight recorder which kernel runs, as the how manieth of its run, and what it was given. A few stores a call.
+/// Writes to the flight recorder which kernel runs, as the how manieth of its run, and what it was given. A few stores
+/// a call.
 class CallRecorder final : public KernelObserver {
  public:
   /// Publishes `names` (KernelCalls::names()) for the parent.

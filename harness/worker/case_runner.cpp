@@ -248,8 +248,8 @@ RunRecord CaseRunner::run_once(Current& current, const RunRequest& request) {
                                                                : FreedMemory::kReused});
   }
   if (parts_.device) {
-    // A repetition is not laid out otherwise there: kernels of libraries round by alignment. An oracle may ask for it, and
-    // probe_memory() does it for the memory's sake.
+    // A repetition is not laid out otherwise there: kernels of libraries round by alignment. An oracle may ask for it,
+    // and probe_memory() does it for the memory's sake.
     const bool chosen = request.seed >= kChosenMemory;
     parts_.device->begin_run({.poison = kPoison[memory.pattern],
                               .at_start = chosen && memory.at_start,

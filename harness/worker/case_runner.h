@@ -27,7 +27,7 @@ class CaseRunner {
     ReferenceProgram* reference = nullptr;  ///< null: off
     /// The referee, and what says before a device does that an index is out of range. Null: `reference` is that.
     ReferenceProgram* host_reference = nullptr;
-    Subject* package = nullptr;             ///< null: off
+    Subject* package = nullptr;  ///< null: off
     std::span<const std::unique_ptr<Oracle>> oracles;
     FlightRecorder* recorder = nullptr;   ///< null: none
     GuardAllocator* allocator = nullptr;  ///< null: plain memory

@@ -68,7 +68,8 @@ int CaseServer::serve(const Setup& setup) {
   // A device's driver reserves address space by the terabyte.
   if (!setup.device) limit_memory(gauge, setup.memory_mib);
   // What the guard uses lies in address space that was reserved long ago.
-  if (setup.allocator && setup.memory_mib > 0) setup.allocator->limit_growth(static_cast<size_t>(setup.memory_mib) << 20);
+  if (setup.allocator && setup.memory_mib > 0)
+    setup.allocator->limit_growth(static_cast<size_t>(setup.memory_mib) << 20);
   StderrCapture errors = StderrCapture::install();
   CaseRunner runner({.contract = &setup.package->info().contract,
                      .facts = &setup.package->facts(),

@@ -61,13 +61,13 @@ void CrashSymbols::remember_loaded_packages() {
     const auto header = read_at<ElfW(Ehdr)>(in, 0, 1);
     if (header.empty() || std::memcmp(header[0].e_ident, ELFMAG, SELFMAG) != 0) continue;
     const auto sections = read_at<ElfW(Shdr)>(in, header[0].e_shoff, header[0].e_shnum);
-    for (const ElfW(Shdr)& section : sections) {
+    for (const ElfW(Shdr) & section : sections) {
       if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
       const ElfW(Shdr)& strings_section = sections[section.sh_link];
       if (section.sh_size / sizeof(ElfW(Sym)) > kSymbolsMax || strings_section.sh_size > kStringsMax) continue;
       std::vector<char> strings = read_at<char>(in, strings_section.sh_offset, strings_section.sh_size);
       strings.push_back('\0');
-      for (const ElfW(Sym)& symbol : read_at<ElfW(Sym)>(in, section.sh_offset, section.sh_size / sizeof(ElfW(Sym))))
+      for (const ElfW(Sym) & symbol : read_at<ElfW(Sym)>(in, section.sh_offset, section.sh_size / sizeof(ElfW(Sym))))
         if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size > 0 && symbol.st_name < strings.size())
           functions_.push_back({library.base + symbol.st_value, library.base + symbol.st_value + symbol.st_size,
                                 &strings[symbol.st_name]});

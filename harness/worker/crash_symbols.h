@@ -9,9 +9,9 @@
 namespace aotifuzz {
 
 /// Names for the code addresses of a dead process. It was forked from this one after everything was loaded, so its
-/// addresses mean the same here. A package's library also has names that the dynamic linker does not know (parallel bodies
-/// of kernels): they are read from its file by remember_loaded_packages(), before the file is removed.
-/// Threads: one at a time.
+/// addresses mean the same here. A package's library also has names that the dynamic linker does not know (parallel
+/// bodies of kernels): they are read from its file by remember_loaded_packages(), before the file is removed. Threads:
+/// one at a time.
 class CrashSymbols {
  public:
   void remember_loaded_packages();

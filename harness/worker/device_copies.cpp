@@ -8,7 +8,8 @@
 namespace aotifuzz {
 namespace {
 
-/// Copies of up to so much go through page-locked memory, all at once: each copy into ordinary memory waits for the device.
+/// Copies of up to so much go through page-locked memory, all at once: each copy into ordinary memory waits for the
+/// device.
 constexpr int64_t kLockedMax = int64_t{1} << 20;
 
 /// A range of addresses that storages cover without a gap, and its copy.

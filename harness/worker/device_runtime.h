@@ -16,8 +16,8 @@ struct DeviceRun {
   bool canaries = false;       ///< bytes between a block and the guard behind it are checked
 };
 
-/// The device that a package runs on, as far as serving cases must know it; packages of the CPU have none. Everything here
-/// is CUDA-free, so that the worker of CPU packages links none of it. Not thread-safe.
+/// The device that a package runs on, as far as serving cases must know it; packages of the CPU have none. Everything
+/// here is CUDA-free, so that the worker of CPU packages links none of it. Not thread-safe.
 class DeviceRuntime {
  public:
   virtual ~DeviceRuntime() = default;

@@ -25,8 +25,8 @@ enum class FreedMemory {
 /// How memory is laid out and filled during one run.
 struct GuardRun {
   Stage stage = Stage::kIdle;
-  uint8_t poison = 0xA5;       ///< what fresh memory is filled with
-  bool at_start = false;       ///< the first byte of each block lies against the guard, not the last
+  uint8_t poison = 0xA5;  ///< what fresh memory is filled with
+  bool at_start = false;  ///< the first byte of each block lies against the guard, not the last
   FreedMemory freed = FreedMemory::kReused;
 };
 
@@ -37,9 +37,11 @@ struct GuardRun {
 ///           `at_start`, it starts where its slot does. Tensors are a whole number of elements long, so elements stay
 ///           aligned. MKL's products below 16-byte alignment round differently by a unit in the last place. With
 ///           set_alignment() starts are aligned and ends have slack.
-/// Canary:   what of the slot lies before or behind a block is filled with a pattern for up to kCanaryBytes. Damage to it is
+/// Canary:   what of the slot lies before or behind a block is filled with a pattern for up to kCanaryBytes. Damage to
+/// it is
 ///           noticed when the block is freed or the run ends, and reported by end_run().
-/// Fresh:    memory is filled with the run's pattern before it is handed out, so a read of memory that was never written
+/// Fresh:    memory is filled with the run's pattern before it is handed out, so a read of memory that was never
+/// written
 ///           gives values that differ between runs with different patterns, on every machine alike. Past
 ///           kPoisonWhole only the ends and one line of each page are filled: filling must not outweigh the run.
 /// Freed:    as the run says (FreedMemory). A write after free is damage that end_run() reports, or traps.
@@ -90,7 +92,7 @@ class GuardAllocator final : public c10::Allocator {
     char* block = nullptr;  ///< null: not in use
     size_t bytes = 0;
     int size_class = 0;
-    uint32_t run = 0;       ///< number of the run in which it was allocated
+    uint32_t run = 0;  ///< number of the run in which it was allocated
     bool read_only = false;
   };
   /// An address as seen from one slot.
@@ -123,7 +125,7 @@ class GuardAllocator final : public c10::Allocator {
   std::vector<Slot> slots_;             ///< by arena slot
   std::vector<std::vector<int>> pool_;  ///< open slots by size class
   std::vector<std::vector<int>> cold_;  ///< dropped slots by size class
-  std::vector<int> kept_;  ///< freed in this run and not reused
+  std::vector<int> kept_;               ///< freed in this run and not reused
   std::vector<MemoryFault> damage_;
   GuardRun run_;
   bool running_ = false;
@@ -132,7 +134,7 @@ class GuardAllocator final : public c10::Allocator {
   size_t alignment_ = 1;
   size_t pool_bytes_ = 0;
   size_t used_bytes_ = 0;  ///< of slots that are not dropped
-  size_t bytes_max_ = 0;  ///< 0 = no limit
+  size_t bytes_max_ = 0;   ///< 0 = no limit
   std::atomic<uint64_t> unguarded_{0};
 };
 

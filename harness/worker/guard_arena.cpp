@@ -37,9 +37,7 @@ int GuardArena::carve(size_t bytes) {
   return count() - 1;
 }
 
-bool GuardArena::open(int slot) {
-  return mprotect(slots_[slot].base, slots_[slot].bytes, PROT_READ | PROT_WRITE) == 0;
-}
+bool GuardArena::open(int slot) { return mprotect(slots_[slot].base, slots_[slot].bytes, PROT_READ | PROT_WRITE) == 0; }
 
 bool GuardArena::open_read_only(int slot) { return mprotect(slots_[slot].base, slots_[slot].bytes, PROT_READ) == 0; }
 

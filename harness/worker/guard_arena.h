@@ -6,12 +6,13 @@
 
 namespace aotifuzz {
 
-/// Address space in which slots lie far apart: whatever lies between them is inaccessible, so that a stray access of any
-/// ordinary distance hits no other slot. Slots are carved once and never move; closing one takes its access away, dropping
-/// one also gives its memory back to the system.
+/// Address space in which slots lie far apart: whatever lies between them is inaccessible, so that a stray access of
+/// any ordinary distance hits no other slot. Slots are carved once and never move; closing one takes its access away,
+/// dropping one also gives its memory back to the system.
 ///
 /// Guards:  at least kGuard bytes on either side of every slot. Reserved address space costs no memory.
-/// Place:   slots lie in order of their index. Each starts at another page of its granule: buffers that all had the same
+/// Place:   slots lie in order of their index. Each starts at another page of its granule: buffers that all had the
+/// same
 ///          low address bits would share one set of the TLB.
 /// Threads: one at a time; slot_near() and contains() also from a signal handler.
 class GuardArena {
@@ -33,10 +34,10 @@ class GuardArena {
   };
   /// A slot of whole pages, closed; -1 when no address space is left.
   int carve(size_t bytes);
-  bool open(int slot);           ///< false: the system refuses
+  bool open(int slot);  ///< false: the system refuses
   bool open_read_only(int slot);
-  bool close(int slot);          ///< contents are kept
-  void drop(int slot);           ///< closed, contents gone
+  bool close(int slot);  ///< contents are kept
+  void drop(int slot);   ///< closed, contents gone
 
   const Slot& slot(int index) const { return slots_[index]; }
   int count() const { return static_cast<int>(slots_.size()); }
@@ -49,7 +50,7 @@ class GuardArena {
  private:
   char* begin_ = nullptr;
   size_t bytes_ = 0;
-  size_t next_granule_ = 1;  ///< the first stays empty: the guard before the first slot
+  size_t next_granule_ = 1;    ///< the first stays empty: the guard before the first slot
   uint32_t* owner_ = nullptr;  ///< by granule: index of the slot + 1; 0 = none
   std::vector<Slot> slots_;
 };

@@ -38,7 +38,8 @@ GuardedConstants::GuardedConstants(torch::inductor::AOTIModelContainerRunner& ru
     by_name.emplace(name, &tensor);
   }
   if (by_name.empty()) return;
-  runner.update_constant_buffer(by_name, /*use_inactive=*/false, /*validate_full_updates=*/false, /*user_managed=*/true);
+  runner.update_constant_buffer(by_name, /*use_inactive=*/false, /*validate_full_updates=*/false,
+                                /*user_managed=*/true);
   if (!guard) return;
   for (const auto& [fqn, tensor] : tensors_) {
     guard->label(tensor.const_data_ptr(), BufferRole::kConstant, fqn);

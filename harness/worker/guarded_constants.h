@@ -14,13 +14,15 @@ class AOTIModelContainerRunner;
 
 namespace aotifuzz {
 
-/// The weights of a loaded package, moved out of the one block that the loader puts them into: each into guarded memory of
-/// its own, so that an access past one is not an access to the next. Values and layout stay. Needs the guard allocator;
-/// without it nothing is moved. On a device the block lies outside torch's allocator altogether, and nothing is read-only.
+/// The weights of a loaded package, moved out of the one block that the loader puts them into: each into guarded memory
+/// of its own, so that an access past one is not an access to the next. Values and layout stay. Needs the guard
+/// allocator; without it nothing is moved. On a device the block lies outside torch's allocator altogether, and nothing
+/// is read-only.
 ///
-/// Left where they are: constants of another device than the package's, those whose elements overlap or have gaps, and those packed for a library. All of them when
-///         the package's library cannot be told (older runtimes), or when they take more than kBytesMax together: the loader's
-///         own block is not given back.
+/// Left where they are: constants of another device than the package's, those whose elements overlap or have gaps, and
+/// those packed for a library. All of them when
+///         the package's library cannot be told (older runtimes), or when they take more than kBytesMax together: the
+///         loader's own block is not given back.
 /// Threads: while nothing runs.
 class GuardedConstants {
  public:

@@ -78,7 +78,8 @@ __attribute__((visibility("hidden"), used)) void aotifuzz_after_call(const CallF
 __attribute__((visibility("hidden"))) void aotifuzz_call_thunk();
 }
 
-// r11 holds the CallSite. The frame pointer is the unwinder's anchor: kernels throw, and crashes are traced, through here.
+// r11 holds the CallSite. The frame pointer is the unwinder's anchor: kernels throw, and crashes are traced, through
+// here.
 asm(R"(
 .text
 .p2align 4
@@ -159,10 +160,10 @@ struct LibraryTable {
   uint64_t base = 0;
   std::string path;
   uint64_t begin = 0, end = 0;  ///< of its segments
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
   struct Part {
-    const ElfW(Rela)* first = nullptr;
+    const ElfW(Rela) * first = nullptr;
     size_t count = 0;
   };
   std::array<Part, 2> relocations;  ///< of the procedure linkage table, and the others
@@ -220,7 +221,7 @@ std::vector<LibraryTable> LibraryTable::all() {
 namespace {
 
 /// Where a relocation's symbol is: in the library itself, or wherever the loader would find it.
-void* target_of(const LibraryTable& table, const ElfW(Sym)& symbol, const char* name) {
+void* target_of(const LibraryTable& table, const ElfW(Sym) & symbol, const char* name) {
   if (symbol.st_shndx != SHN_UNDEF) return reinterpret_cast<void*>(table.base + symbol.st_value);
   return dlsym(RTLD_DEFAULT, name);
 }

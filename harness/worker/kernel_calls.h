@@ -10,8 +10,8 @@ namespace aotifuzz {
 
 /// One call that a package's library makes: of a kernel that it defines, or of an extern kernel (a shim of torch).
 struct KernelCall {
-  size_t kernel = 0;             ///< index into KernelCalls::names()
-  std::string_view name;         ///< "cpp_fused_add_embedding_0", "aoti_torch_cpu_addmm_out"
+  size_t kernel = 0;                   ///< index into KernelCalls::names()
+  std::string_view name;               ///< "cpp_fused_add_embedding_0", "aoti_torch_cpu_addmm_out"
   const uint64_t* integers = nullptr;  ///< the six integer or pointer arguments that go through registers
   const double* floats = nullptr;      ///< the eight floating ones
   const uint64_t* stack = nullptr;     ///< those that follow
@@ -27,13 +27,14 @@ class KernelObserver {
   virtual void after(const KernelCall& call) {}
 };
 
-/// Observes the kernel calls of stock packages, with no rebuild: entries of the library's global offset table are replaced
-/// by small functions that tell the observer and then call the real one with the very same arguments. Kernels that
-/// the compiler bound locally are called without the table and stay unseen: what watch() returns says how many are seen.
+/// Observes the kernel calls of stock packages, with no rebuild: entries of the library's global offset table are
+/// replaced by small functions that tell the observer and then call the real one with the very same arguments. Kernels
+/// that the compiler bound locally are called without the table and stay unseen: what watch() returns says how many are
+/// seen.
 ///
 /// Cost:     about 50 ns a call.
-/// Limits:   x86-64. At most kStackWords arguments beyond those in registers are passed on; torch's kernels have up to 500.
-/// Threads:  watch() and set_observer() before any package runs; calls from any thread.
+/// Limits:   x86-64. At most kStackWords arguments beyond those in registers are passed on; torch's kernels have up to
+/// 500. Threads:  watch() and set_observer() before any package runs; calls from any thread.
 class KernelCalls {
  public:
   static constexpr size_t kStackWords = 512;

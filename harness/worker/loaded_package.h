@@ -21,8 +21,8 @@ namespace aotifuzz {
 class LoadedPackage {
  public:
   /// Loads op libraries first, then the rest. Throws HarnessError when the package or a library cannot be loaded; a
-  /// reference that cannot be run is no error: it is off, and hello() says why. `runtime`: where the package runs; null =
-  /// on the CPU.
+  /// reference that cannot be run is no error: it is off, and hello() says why. `runtime`: where the package runs; null
+  /// = on the CPU.
   explicit LoadedPackage(const WorkerArguments& arguments, DeviceRuntime* runtime = nullptr);
 
   const PackageInfo& info() const { return info_; }
@@ -30,7 +30,7 @@ class LoadedPackage {
   ReferenceProgram* reference() const { return reference_.get(); }  ///< null: off
   /// The same program on the CPU when the package runs on a device; null: `reference()` runs there, or it is off.
   ReferenceProgram* host_reference() const { return host_reference_.get(); }
-  Subject* package() const { return package_.get(); }               ///< null: off
+  Subject* package() const { return package_.get(); }  ///< null: off
   std::span<const std::unique_ptr<Oracle>> oracles() const { return oracles_; }
   const CrashSymbols& symbols() const { return symbols_; }
   WorkerHello hello() const;

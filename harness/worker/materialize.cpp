@@ -45,17 +45,16 @@ c10::Storage copy_storage(const c10::Storage& host, int64_t misalign, c10::Devic
   if (misalign == 0) return all.storage();
   void* data = static_cast<char*>(all.mutable_data_ptr()) + misalign;
   auto* owner = new c10::Storage(all.storage());
-  c10::DataPtr shifted(data, owner, [](void* o) { delete static_cast<c10::Storage*>(o); }, device);
-  return c10::Storage(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(),
-                                                            static_cast<size_t>(bytes), std::move(shifted), nullptr,
-                                                            false));
+  c10::DataPtr shifted(
+      data, owner, [](void* o) { delete static_cast<c10::Storage*>(o); }, device);
+  return c10::Storage(c10::make_intrusive<c10::StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), static_cast<size_t>(bytes), std::move(shifted), nullptr, false));
 }
 
 at::Tensor make_view(const c10::Storage& storage, const CaseInput& input) {
   const auto key = storage.device().is_cpu() ? c10::DispatchKey::CPU : c10::DispatchKey::CUDA;
-  auto tensor =
-      at::detail::make_tensor<c10::TensorImpl>(c10::Storage(storage), c10::DispatchKeySet(key),
-                                               c10::scalarTypeToTypeMeta(to_scalar_type(input.dtype)));
+  auto tensor = at::detail::make_tensor<c10::TensorImpl>(c10::Storage(storage), c10::DispatchKeySet(key),
+                                                         c10::scalarTypeToTypeMeta(to_scalar_type(input.dtype)));
   c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   if (input.strides) {
     impl->set_sizes_and_strides(input.sizes, *input.strides, input.offset);
@@ -164,8 +163,7 @@ std::vector<at::Tensor> CaseInputs::copies_on(std::span<const c10::Device> devic
       }
       tensors[i] = make_view(storages[b], input);
     } else if (pristine_[i].defined()) {
-      tensors[i] =
-          at::_efficientzerotensor(input.sizes, at::TensorOptions(to_scalar_type(input.dtype)).device(device));
+      tensors[i] = at::_efficientzerotensor(input.sizes, at::TensorOptions(to_scalar_type(input.dtype)).device(device));
     }
   }
   return tensors;

@@ -101,7 +101,8 @@ PackageExecutor::Results PackageExecutor::run(std::span<const c10::IValue> input
         if (std::string cause = cause_on_stderr(written); !cause.empty()) message = std::move(cause);
     }
     // The shims print what an allocation inside them threw, and pass on only that something failed.
-    results.outcome.kind = is_out_of_memory(message) || is_out_of_memory(written) ? OutcomeKind::kOutOfMemory : OutcomeKind::kRejected;
+    results.outcome.kind =
+        is_out_of_memory(message) || is_out_of_memory(written) ? OutcomeKind::kOutOfMemory : OutcomeKind::kRejected;
     results.outcome.message = std::move(message);
   };
   Instance& instance = input_checks ? *checking_ : *plain_;

@@ -27,8 +27,8 @@ namespace aotifuzz {
 /// Not for several threads at once.
 class ReferenceProgram {
  public:
-  /// `inputs` of run() follow the contract's order. What the export had on CUDA runs on `device`. Throws HarnessError for
-  /// an archive that cannot be read.
+  /// `inputs` of run() follow the contract's order. What the export had on CUDA runs on `device`. Throws HarnessError
+  /// for an archive that cannot be read.
   ReferenceProgram(const Program& program, const std::string& archive, const Contract& contract,
                    const ProgramFacts& facts, c10::Device device = c10::kCPU);
 

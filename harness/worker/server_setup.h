@@ -13,8 +13,8 @@ struct WorkerPipes {
   int message_fd = 1;
   int recorder_fd = -1;  ///< -1: no flight recorder
 };
-/// The parent's descriptors; by hand, stdin and stdout instead. Stdout then moves away: what a package prints to it must
-/// not end up among the messages.
+/// The parent's descriptors; by hand, stdin and stdout instead. Stdout then moves away: what a package prints to it
+/// must not end up among the messages.
 WorkerPipes choose_pipes();
 
 /// Null without a recorder. Throws HarnessError for a descriptor that is none.
@@ -23,8 +23,8 @@ FlightRecorder* map_recorder(int fd);
 /// Core files off, SIGPIPE off, errors of torch without backtraces, one ATen thread.
 void prepare_process();
 
-/// What libraries set up at their first use, so that each process that serves finds it done: MKL counts the cores one by
-/// one (milliseconds), oneDNN asks the processor what it can do.
+/// What libraries set up at their first use, so that each process that serves finds it done: MKL counts the cores one
+/// by one (milliseconds), oneDNN asks the processor what it can do.
 void warm_up_host();
 
 /// The message that tells the parent why this worker cannot go on.

@@ -10,9 +10,9 @@
 
 namespace aotifuzz {
 
-/// Parameters, buffers and tensor constants of a program, read from its archive into memory of c10's allocators: what the
-/// export had on CUDA goes to the device that is given.
-/// Weights that share an archive member share a storage, as they did in the model.
+/// Parameters, buffers and tensor constants of a program, read from its archive into memory of c10's allocators: what
+/// the export had on CUDA goes to the device that is given. Weights that share an archive member share a storage, as
+/// they did in the model.
 class WeightStore {
  public:
   /// Throws HarnessError when a member is missing or too short for its metadata.

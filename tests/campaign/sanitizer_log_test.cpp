@@ -52,6 +52,29 @@ TEST(SanitizerLog, ReadsTheOlderPlaceAndArguments) {
   EXPECT_FALSE(log.complete) << "no summary: the tool did not end";
 }
 
+// As compute-sanitizer 2025.3.1 writes it.
+TEST(SanitizerLog, ReadsWhatTheToolOfCuda13Writes) {
+  const SanitizerLog log = parse_sanitizer_log(R"(========= COMPUTE-SANITIZER
+========= Invalid __global__ read of size 1 bytes
+=========     at rd(const char *, unsigned long, char *)+0x80
+=========     by thread (0,0,0) in block (0,0,0)
+=========     Access to 0x7f5de8800190 is out of bounds
+=========     and is 14,977 bytes after the nearest allocation at 0x7f5de8800000 of size 2,097,152 bytes
+=========     Saved host backtrace up to driver entry point at kernel launch time
+=========         Host Frame: main [0x8d27] in oob
+========= 
+========= Program hit cudaErrorLaunchFailure (error 719) due to "unspecified launch failure" on CUDA API call to cudaDeviceSynchronize.
+=========     Saved host backtrace up to driver entry point at error
+========= 
+========= ERROR SUMMARY: 2 errors
+)");
+  ASSERT_EQ(log.errors.size(), 1u) << "what the program saw of it is no error of its own";
+  EXPECT_EQ(log.errors[0].kernel, "rd");
+  EXPECT_EQ(log.errors[0].address, "Access to 0x7f5de8800190 is out of bounds");
+  EXPECT_THAT(log.errors[0].nearest, HasSubstr("14,977 bytes after"));
+  EXPECT_TRUE(parse_sanitizer_log("========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)").complete);
+}
+
 TEST(SanitizerLog, ACleanRunIsCompleteAndHasNoErrors) {
   const SanitizerLog log = parse_sanitizer_log("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n");
   EXPECT_TRUE(log.complete);
@@ -59,8 +82,9 @@ TEST(SanitizerLog, ACleanRunIsCompleteAndHasNoErrors) {
 }
 
 TEST(SanitizerLog, AnyTextIsRead) {
-  for (const char* text : {"", "=========", "=========\n=========", "no log", "========= at +0x",
-                           "========= Invalid x\n========= at ", "========= ERROR SUMMARY: 99999999999999999999999 errors"})
+  for (const char* text :
+       {"", "=========", "=========\n=========", "no log", "========= at +0x", "========= Invalid x\n========= at ",
+        "========= ERROR SUMMARY: 99999999999999999999999 errors"})
     parse_sanitizer_log(text);
   std::string many;
   for (int i = 0; i < 5000; ++i) many += "========= Invalid read " + std::to_string(i) + "\n";

@@ -14,7 +14,8 @@ using Place = MemoryFault::Place;
 /// On zeroed memory, as the parent makes it.
 class MemoryFaultTest : public ::testing::Test {
  protected:
-  MemoryFaultTest() : memory_(std::calloc(1, sizeof(FlightRecorder)), &std::free), recorder(*new (memory_.get()) FlightRecorder) {}
+  MemoryFaultTest()
+      : memory_(std::calloc(1, sizeof(FlightRecorder)), &std::free), recorder(*new (memory_.get()) FlightRecorder) {}
   void die(Access access, Place place, int slot, uint64_t distance) {
     recorder.fault.guarded = 1;
     recorder.fault.access = static_cast<int32_t>(access);
@@ -124,9 +125,12 @@ TEST_F(MemoryFaultVerdict, IsAGapThatNamesTheConditionOfTheTouchedInputWithItsNu
             "memory-fault read past end of input other, breaks x.size(2) == 16");
 }
 
-TEST_F(MemoryFaultVerdict, IsAGapWhereTheReferenceRaisesAndAFaultWithoutOne) {
+TEST_F(MemoryFaultVerdict, IsAGapWhereTheReferenceRaisesAndWhereThereIsNone) {
+  EXPECT_TRUE(memory_fault_verdict(fault_, {none_, true, true}).fault);
   EXPECT_FALSE(memory_fault_verdict(fault_, {none_, true, false}).fault);
-  EXPECT_TRUE(memory_fault_verdict(fault_, {none_, false, false}).fault);
+  const Verdict unknown = memory_fault_verdict(fault_, {none_, false, false});
+  EXPECT_FALSE(unknown.fault);
+  EXPECT_NE(unknown.reason.find("nobody knows whether the input is legal"), std::string::npos);
 }
 
 TEST_F(MemoryFaultVerdict, SignaturesHaveNoSizesDistancesOrKernels) {

@@ -42,7 +42,8 @@ Ended aotifuzz(std::vector<std::string> arguments, const std::string& folder = "
 TEST(Commands, HelpNamesTheCommandsAndTheParentLinksNoTorch) {
   const Ended help = aotifuzz({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* command : {"fuzz", "replay", "minimize", "inspect", "doctor", "sanitize"}) EXPECT_THAT(help.out, HasSubstr(command));
+  for (const char* command : {"fuzz", "replay", "minimize", "inspect", "doctor", "sanitize"})
+    EXPECT_THAT(help.out, HasSubstr(command));
   const std::string libraries = run_program({"ldd", AOTIFUZZ_PROGRAM}).out;
   EXPECT_THAT(libraries, HasSubstr("libc.so"));
   EXPECT_THAT(libraries, Not(HasSubstr("torch")));
@@ -92,7 +93,8 @@ TEST(Commands, AReportThatCannotBeWrittenIsNoSuccess) {
   const Ended ended = run_program({"/bin/sh", "-c", std::string(AOTIFUZZ_PROGRAM) + " --help >/dev/null"});
   EXPECT_EQ(ended.exit_code, 0);
   PACKED(package, "example.embedding_mlp");
-  const Ended full = run_program({"/bin/sh", "-c", std::string(AOTIFUZZ_PROGRAM) + " inspect '" + package + "' >/dev/full"});
+  const Ended full =
+      run_program({"/bin/sh", "-c", std::string(AOTIFUZZ_PROGRAM) + " inspect '" + package + "' >/dev/full"});
   EXPECT_EQ(full.exit_code, 3);
   EXPECT_THAT(full.err, HasSubstr("to do:"));
 }
@@ -110,7 +112,8 @@ TEST(Commands, TheProgramOfAnotherModelIsNoReference) {
 TEST(Commands, ACaseForAnotherPackageIsRefused) {
   PACKED(package, "example.integer_division");
   const ScratchFolder scratch;
-  std::ofstream(scratch / "swapped.txt") << "aotifuzz-case 1\ninput width i32[1] const(1)\ninput value i32[1] const(0)\n";
+  std::ofstream(scratch / "swapped.txt")
+      << "aotifuzz-case 1\ninput width i32[1] const(1)\ninput value i32[1] const(0)\n";
   std::ofstream(scratch / "few.txt") << "aotifuzz-case 1\ninput value i32[1] const(0)\n";
   for (const char* name : {"swapped.txt", "few.txt"}) {
     const Ended ended = aotifuzz({"replay", scratch / name, "--package", package});
@@ -124,7 +127,8 @@ TEST(Commands, OneBadFileDoesNotHideTheOtherCasesOfAFolder) {
   const ScratchFolder scratch;
   for (const char* name : {"bad", "good", "other"}) fs::create_directories(scratch / name);
   std::ofstream(scratch / "bad/case.txt") << "aotifuzz-case 1\ninput value i32[1] wrong(1)\n";
-  std::ofstream(scratch / "good/case.txt") << "aotifuzz-case 1\ninput value i32[1] const(7)\ninput width i32[1] const(2)\n";
+  std::ofstream(scratch / "good/case.txt")
+      << "aotifuzz-case 1\ninput value i32[1] const(7)\ninput width i32[1] const(2)\n";
   std::ofstream(scratch / "other/case.txt") << "aotifuzz-case 1\ninput x f32[1] const(0)\n";
   const Ended ended = aotifuzz({"replay", scratch / ".", "--package", package});
   EXPECT_EQ(ended.exit_code, 3);
@@ -147,8 +151,8 @@ TEST(Commands, DoctorProvesWhatThisInstallationNotices) {
     details[row["what"]] = row["detail"];
   }
   EXPECT_THAT(details["cpu: nothing wrong"], HasSubstr("passes"));
-  for (const char* fault : {"one-byte overrun, read", "one-byte overrun, write", "one-byte underrun, read", "use after free",
-                            "memory never written"})
+  for (const char* fault : {"one-byte overrun, read", "one-byte overrun, write", "one-byte underrun, read",
+                            "use after free", "memory never written"})
     EXPECT_THAT(details[std::string("cpu: ") + fault], HasSubstr("noticed as memory-fault")) << fault;
   EXPECT_THAT(details["cpu: integer division by zero"], HasSubstr("noticed as crash"));
   EXPECT_THAT(details["cpu: endless run"], HasSubstr("noticed as hang"));
@@ -290,7 +294,8 @@ TEST(Commands, AKilledParentTakesItsWorkerAlongAndLosesNothingThatItKnew) {
 TEST(Commands, AStrayReadIsPinnedToKernelBufferAndBrokenRelation) {
   PACKED(package, kClean);
   const ScratchFolder scratch;
-  std::ofstream(scratch / "case.txt") << "aotifuzz-case 1\ninput x f32[1,500,16] const(0)\ninput idx i64[1,3] const(0)\n";
+  std::ofstream(scratch / "case.txt")
+      << "aotifuzz-case 1\ninput x f32[1,500,16] const(0)\ninput idx i64[1,3] const(0)\n";
   const Ended ended = aotifuzz({"replay", scratch / "case.txt", "--package", package, "--fail-on", "gaps"});
   EXPECT_EQ(ended.exit_code, 1) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("memory-fault read past end of input idx, breaks idx.size(1) == x.size(1)"));

@@ -45,8 +45,7 @@ TEST(StableOracle, IllegalInputsAreNotItsBusiness) {
 
 /// A package whose first output is what memory holds: changes with the pattern of each run.
 void fill_dependent(RunRecord& record) {
-  if (record.request.kind == RunKind::kSubjectAgain)
-    record.outputs[0][0] = memory_of(record.request).pattern + 0.5;
+  if (record.request.kind == RunKind::kSubjectAgain) record.outputs[0][0] = memory_of(record.request).pattern + 0.5;
 }
 
 TEST(StableOracle, WhatDependsOnThePatternAloneIsAReadOfUnwrittenMemory) {

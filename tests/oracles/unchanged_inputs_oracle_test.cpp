@@ -27,12 +27,11 @@ TEST(UnchangedInputsOracle, WrittenInputsMayDifferByRounding) {
   EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).signature, "input-changed input m wrong values");
 }
 
-TEST(UnchangedInputsOracle, WorksWithoutAReference) {
+TEST(UnchangedInputsOracle, WithoutTheProgramNobodyKnowsWhichInputsItWrites) {
   Scenario scenario = make_scenario();
   scenario.has_reference = false;
-  EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).status, VerdictStatus::kPass);
   scenario.subject.inputs_after[1].add_(1);
-  EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).signature, "input-changed input n written");
+  EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).status, VerdictStatus::kSkip);
 }
 
 TEST(UnchangedInputsOracle, ViewsOfAWrittenInputChangeWithIt) {

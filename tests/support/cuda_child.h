@@ -9,8 +9,8 @@ namespace aotifuzz::test {
 /// "" when this machine has a CUDA device, else why not. Does not initialise CUDA in this process: children may.
 std::string why_no_cuda();
 
-/// Runs `body` in a forked process, since a fault of the device ends all use of it there. Its result, or -1 for a death or
-/// an exception.
+/// Runs `body` in a forked process, since a fault of the device ends all use of it there. Its result, or -1 for a death
+/// or an exception.
 int in_child(const std::function<int()>& body);
 
 /// The same for many bodies, a few at a time; results in order.
@@ -31,8 +31,8 @@ unsigned char byte_at(const void* address);
 }  // namespace aotifuzz::test
 
 /// In a test body: leaves the test with a reason where there is no GPU.
-#define AOTIFUZZ_NEEDS_CUDA()                                                                    \
-  do {                                                                                           \
-    if (const std::string reason = ::aotifuzz::test::why_no_cuda(); !reason.empty())             \
-      GTEST_SKIP() << "no CUDA device: " << reason;                                              \
+#define AOTIFUZZ_NEEDS_CUDA()                                                        \
+  do {                                                                               \
+    if (const std::string reason = ::aotifuzz::test::why_no_cuda(); !reason.empty()) \
+      GTEST_SKIP() << "no CUDA device: " << reason;                                  \
   } while (false)

@@ -5,8 +5,8 @@
 
 extern "C" {
 
-void cpp_weighted_sum(int64_t a, const float* b, int64_t c, double d, int64_t e, int64_t f, float g, int64_t h, int64_t i,
-                      int64_t j, double k, int64_t l, int64_t m, double* out) {
+void cpp_weighted_sum(int64_t a, const float* b, int64_t c, double d, int64_t e, int64_t f, float g, int64_t h,
+                      int64_t i, int64_t j, double k, int64_t l, int64_t m, double* out) {
   *out = a + 2 * b[0] + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i + 10 * j + 11 * k + 12 * l + 13 * m;
 }
 void cpp_throws(int64_t value) { throw std::runtime_error("value " + std::to_string(value)); }

@@ -30,7 +30,8 @@ std::string read_file(const fs::path& path) {
 /// Tracked files, relative to the root: what `git ls-files` says, so that builds and caches do not count.
 std::vector<std::string> tracked_files() {
   std::vector<std::string> files;
-  const std::string command = "git -C '" + kRoot.string() + "' ls-files --cached --others --exclude-standard 2>/dev/null";
+  const std::string command =
+      "git -C '" + kRoot.string() + "' ls-files --cached --others --exclude-standard 2>/dev/null";
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return files;
   std::string text;
@@ -64,8 +65,11 @@ std::vector<std::string> includes_of(const std::string& file) {
 TEST(Tree, SeesTheRepository) { ASSERT_GT(tracked_files().size(), 50u) << "git ls-files found nothing in " << kRoot; }
 
 TEST(Tree, TopLevelHoldsOnlyWhatTheLayoutNames) {
-  const std::set<std::string> allowed = {"CMakeLists.txt", "CMakePresets.json", "README.md", "harness", "generators",
-                                         "oracles",        "corpus",            "tests",     "bench",   ".ci"};
+  const std::set<std::string> allowed = {"CMakeLists.txt", "CMakePresets.json",
+                                         "README.md",      "harness",
+                                         "generators",     "oracles",
+                                         "corpus",         "tests",
+                                         "bench",          ".ci"};
   std::set<std::string> seen;
   for (const std::string& file : tracked_files()) seen.insert(file.substr(0, file.find('/')));
   for (const std::string& entry : seen)
@@ -83,7 +87,8 @@ TEST(Tree, IncludesPointDownTheLayers) {
       {"oracles", {"core", "package"}},
       {"worker", {"core", "package", "store", "oracles"}},
   };
-  const std::set<std::string> ours = {"core", "package", "store", "campaign", "generators", "oracles", "worker", "targets"};
+  const std::set<std::string> ours = {"core",       "package", "store",  "campaign",
+                                      "generators", "oracles", "worker", "targets"};
   for (const std::string& file : tracked_files()) {
     if (!is_cpp(file)) continue;
     const fs::path path(file);
@@ -103,7 +108,8 @@ TEST(Tree, OnlyWorkerOraclesAndGateIncludeLibtorch) {
   for (const std::string& file : tracked_files()) {
     if (!is_cpp(file)) continue;
     if (starts_with(file, "oracles/") || starts_with(file, "harness/worker/") || starts_with(file, "harness/gate/") ||
-        file == "harness/targets/worker_main.cpp" || file == "harness/targets/cuda_worker_main.cpp" || starts_with(file, "tests/") || starts_with(file, "bench/"))
+        file == "harness/targets/worker_main.cpp" || file == "harness/targets/cuda_worker_main.cpp" ||
+        starts_with(file, "tests/") || starts_with(file, "bench/"))
       continue;
     for (const std::string& include : includes_of(file))
       EXPECT_FALSE(starts_with(include, "ATen/") || starts_with(include, "c10/") || starts_with(include, "torch/"))

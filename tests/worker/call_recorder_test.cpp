@@ -45,17 +45,18 @@ TEST(CallRecorder, MoreKernelsAndCallsThanItHasRoomForAreHarmless) {
 }
 
 TEST(CallRecorder, NamesTheKernelThatReadsPastTheEnd) {
-  const Trap trap = in_guarded_process({.stage = Stage::kSubject}, [](GuardAllocator& allocator, FlightRecorder& recorder) {
-    KernelCalls& watched = KernelCalls::instance();
-    watched.watch_library_of(reinterpret_cast<const void*>(&run_reads));
-    CallRecorder calls(recorder, watched.names());
-    watched.set_observer(&calls);
-    const c10::DataPtr block = allocator.allocate(10 * sizeof(float));
-    allocator.label(block.get(), BufferRole::kInput, "data");
-    float out = 0;
-    run_reads(static_cast<const float*>(block.get()), 3, &out);
-    run_reads(static_cast<const float*>(block.get()), 12, &out);
-  });
+  const Trap trap =
+      in_guarded_process({.stage = Stage::kSubject}, [](GuardAllocator& allocator, FlightRecorder& recorder) {
+        KernelCalls& watched = KernelCalls::instance();
+        watched.watch_library_of(reinterpret_cast<const void*>(&run_reads));
+        CallRecorder calls(recorder, watched.names());
+        watched.set_observer(&calls);
+        const c10::DataPtr block = allocator.allocate(10 * sizeof(float));
+        allocator.label(block.get(), BufferRole::kInput, "data");
+        float out = 0;
+        run_reads(static_cast<const float*>(block.get()), 3, &out);
+        run_reads(static_cast<const float*>(block.get()), 12, &out);
+      });
   EXPECT_EQ(trap.signal, SIGSEGV);
   ASSERT_TRUE(trap.fault);
   EXPECT_EQ(trap.fault->kernel, "cpp_reads");

@@ -33,8 +33,8 @@ class Worker {
     const int request_end = fcntl(request[0], F_DUPFD, 20), message_end = fcntl(message[1], F_DUPFD, 20);
     const int recorder_fd = fcntl(memfd_create("recorder", 0), F_DUPFD, 20);
     EXPECT_EQ(ftruncate(recorder_fd, sizeof(FlightRecorder)), 0);
-    recorder = new (mmap(nullptr, sizeof(FlightRecorder), PROT_READ | PROT_WRITE, MAP_SHARED, recorder_fd, 0))
-        FlightRecorder;
+    recorder =
+        new (mmap(nullptr, sizeof(FlightRecorder), PROT_READ | PROT_WRITE, MAP_SHARED, recorder_fd, 0)) FlightRecorder;
     const std::string program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "aotifuzz-worker";
     std::vector<std::string> words = {program, "--package", package};
     words.insert(words.end(), extra.begin(), extra.end());

@@ -124,7 +124,8 @@ TEST(GuardAllocator, EagerOpsGiveTheSameResultsAtExactEnds) {
   });
 }
 
-/// The matrix of sizes and distances on which allocators were compared first: 40 accesses, each in a process of its own.
+/// The matrix of sizes and distances on which allocators were compared first: 40 accesses, each in a process of its
+/// own.
 constexpr size_t kSizes[] = {400, 4000, size_t{4} << 20, 5'000'000};
 constexpr size_t kDistances[] = {0, 16, 512, 4096, size_t{2} << 20};
 
@@ -184,9 +185,9 @@ TEST(GuardAllocator, StopsUnderrunsInRunsAtTheStart) {
 }
 
 TEST(GuardAllocator, StopsTheElementAfterTheLastOneInEachDtype) {
-  for (const at::ScalarType type : {at::kByte, at::kChar, at::kBool, at::kShort, at::kInt, at::kLong, at::kHalf,
-                                    at::kBFloat16, at::kFloat, at::kDouble, at::kComplexFloat, at::kComplexDouble,
-                                    at::kFloat8_e4m3fn, at::kFloat8_e5m2})
+  for (const at::ScalarType type :
+       {at::kByte, at::kChar, at::kBool, at::kShort, at::kInt, at::kLong, at::kHalf, at::kBFloat16, at::kFloat,
+        at::kDouble, at::kComplexFloat, at::kComplexDouble, at::kFloat8_e4m3fn, at::kFloat8_e5m2})
     for (const int64_t n : {1, 3, 17, 1000}) {
       const Trap trap = in_guarded_process(kEnd, [&](GuardAllocator&, FlightRecorder&) {
         const at::Tensor t = at::empty({n}, type);

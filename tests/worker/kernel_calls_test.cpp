@@ -40,7 +40,8 @@ class KernelCallsTest : public ::testing::Test {
 };
 
 // 1 + 2*1.5 + 3*2 + 4*3 + ... as the kernel adds them.
-constexpr double kSum = 1 + 2 * 1.5 + 3 * 2 + 4 * 3 + 5 * 4 + 6 * 5 + 7 * 6 + 8 * 7 + 9 * 8 + 10 * 9 + 11 * 10 + 12 * 11 + 13 * 12;
+constexpr double kSum =
+    1 + 2 * 1.5 + 3 * 2 + 4 * 3 + 5 * 4 + 6 * 5 + 7 * 6 + 8 * 7 + 9 * 8 + 10 * 9 + 11 * 10 + 12 * 11 + 13 * 12;
 
 TEST_F(KernelCallsTest, PassesEveryArgumentOnAndTellsBeforeAndAfter) {
   const float b = 1.5f;
@@ -67,8 +68,7 @@ TEST_F(KernelCallsTest, AnExceptionPassesAndTheNextCallIsSeen) {
   }
   const float b = 1.5f;
   run_weighted_sum(&b);
-  EXPECT_THAT(listener_.events,
-              ElementsAre("before cpp_throws", "before cpp_weighted_sum", "after cpp_weighted_sum"));
+  EXPECT_THAT(listener_.events, ElementsAre("before cpp_throws", "before cpp_weighted_sum", "after cpp_weighted_sum"));
 }
 
 TEST_F(KernelCallsTest, OnlyKernelsAreSeenAndALibraryIsWatchedOnce) {

@@ -71,8 +71,8 @@ CudaSlot CudaGuardAllocator::take_slot(size_t bytes, CUstream stream) {
   const size_t wanted = maker_.slot_bytes(bytes);
   const size_t filled = run_.at_start || bytes > kFilledAhead ? 0 : bytes;
   CudaSlot slot;
-  const bool pooled = take_pooled(wanted, filled, &slot) ||
-                      (bytes_held_ + wanted > kFreshSlotsMax && take_pooled(wanted, 0, &slot));
+  const bool pooled =
+      take_pooled(wanted, filled, &slot) || (bytes_held_ + wanted > kFreshSlotsMax && take_pooled(wanted, 0, &slot));
   if (!pooled) slot = make_slot(wanted);
   if (slot.start == 0 && !take_pooled(wanted, 0, &slot)) {
     CudaDriver::get().synchronize();

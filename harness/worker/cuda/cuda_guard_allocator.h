@@ -20,11 +20,14 @@ namespace aotifuzz {
 /// CUDA allocator that makes a stray access a fault at once instead of luck: the last byte of every block lies against
 /// addresses that lead nowhere, or, in a run `at_start`, its first byte does.
 ///
-/// Place:   starts are aligned to 16 bytes, as generated kernels assume; the up to 15 bytes between a block's end and the
+/// Place:   starts are aligned to 16 bytes, as generated kernels assume; the up to 15 bytes between a block's end and
+/// the
 ///          guard are a canary, checked when the block is freed and when the run ends.
-/// Fresh:   memory is filled with the run's pattern: the last kFilledAhead bytes of pooled slots when a run begins, with one
+/// Fresh:   memory is filled with the run's pattern: the last kFilledAhead bytes of pooled slots when a run begins,
+/// with one
 ///          launch for all; whatever else a block needs on the stream that asks for it.
-/// Freed:   a slot is used again in the order of its stream. In a run with `protect_freed` a free waits for the device and
+/// Freed:   a slot is used again in the order of its stream. In a run with `protect_freed` a free waits for the device
+/// and
 ///          takes the memory out of its addresses until the run ends.
 /// Speed:   slots are pooled by size; a warm allocation of a small block costs a look-up.
 /// Bounds:  freed memory beyond a sixteenth of the device's is given back when a run ends, all of it when there is no
@@ -37,8 +40,8 @@ class CudaGuardAllocator {
   /// Memory up to which a new slot is made rather than a pooled one filled in the midst of a run.
   static constexpr size_t kFreshSlotsMax = size_t{512} << 20;
 
-  /// Makes it torch's CUDA allocator for the rest of the process. Call with the device's context current and before torch
-  /// has allocated anything there.
+  /// Makes it torch's CUDA allocator for the rest of the process. Call with the device's context current and before
+  /// torch has allocated anything there.
   static CudaGuardAllocator& install(int device);
 
   explicit CudaGuardAllocator(int device);
@@ -48,8 +51,8 @@ class CudaGuardAllocator {
   void begin_run(const DeviceRun& run);
   /// Queues the checks of canaries; the device must be waited for before end_run().
   void queue_checks();
-  /// Ends the protection of what was freed and gives back what the pool need not keep. What was written behind a block, if
-  /// anything: "3 bytes past the end of a block of 397 bytes". The device must be idle.
+  /// Ends the protection of what was freed and gives back what the pool need not keep. What was written behind a block,
+  /// if anything: "3 bytes past the end of a block of 397 bytes". The device must be idle.
   std::optional<std::string> end_run();
 
   /// Memory that blocks and pool may take together; 0 = no limit.

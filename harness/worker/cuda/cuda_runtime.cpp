@@ -63,7 +63,9 @@ CudaRuntime::CudaRuntime(Setup setup) : setup_(std::move(setup)), device_(find_c
   if (setup_.guard_allocator) allocator_ = &CudaGuardAllocator::install(device_.index);
 }
 
-c10::Device CudaRuntime::device() const { return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(device_.index)); }
+c10::Device CudaRuntime::device() const {
+  return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(device_.index));
+}
 
 std::string CudaRuntime::description() const {
   return device().str() + " " + device_.name + ", compute capability " + device_.capability();

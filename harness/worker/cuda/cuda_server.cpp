@@ -56,11 +56,8 @@ int CudaServer::serve() {
   hello.kind = WorkerMessage::Kind::kHello;
   hello.hello = package->hello();
   if (!channel.send(hello)) return kExitNoFaults;
-  const int status = CaseServer::serve({.package = package,
-                                        .channel = &channel,
-                                        .recorder = recorder,
-                                        .allocator = host_allocator,
-                                        .device = &runtime});
+  const int status = CaseServer::serve(
+      {.package = package, .channel = &channel, .recorder = recorder, .allocator = host_allocator, .device = &runtime});
   return status == CaseServer::kWorld ? kExitWorld : kExitNoFaults;
 }
 

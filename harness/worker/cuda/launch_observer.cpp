@@ -40,7 +40,8 @@ void LaunchObserver::end_launch() {
 CUresult LaunchObserver::load_module(CUmodule* module, const char* path) const {
   const CudaDriver& driver = CudaDriver::get();
   const auto kept = modules_.find(path ? path : "");
-  return kept == modules_.end() ? driver.module_load(module, path) : driver.module_load_data(module, kept->second.data());
+  return kept == modules_.end() ? driver.module_load(module, path)
+                                : driver.module_load_data(module, kept->second.data());
 }
 
 }  // namespace aotifuzz

@@ -12,16 +12,17 @@
 
 namespace aotifuzz {
 
-/// Sees the kernels that a package launches. A package's library looks up cuModuleLoad, cuModuleGetFunction, cuLaunchKernel
-/// and cuLaunchKernelEx through the program that loaded it, and finds those in launch_observer.cpp, which call the
-/// driver's own. So the program must export its symbols. Kernels of libraries (cuBLAS, ATen) are launched past it.
-/// Not thread-safe: a run launches from one thread.
+/// Sees the kernels that a package launches. A package's library looks up cuModuleLoad, cuModuleGetFunction,
+/// cuLaunchKernel and cuLaunchKernelEx through the program that loaded it, and finds those in launch_observer.cpp,
+/// which call the driver's own. So the program must export its symbols. Kernels of libraries (cuBLAS, ATen) are
+/// launched past it. Not thread-safe: a run launches from one thread.
 class LaunchObserver {
  public:
   static LaunchObserver& instance();
 
   void set_recorder(FlightRecorder* recorder) { recorder_ = recorder; }
-  /// `wait`: for the device, before and after each launch: the step that the recorder then holds is where a fault was made.
+  /// `wait`: for the device, before and after each launch: the step that the recorder then holds is where a fault was
+  /// made.
   void begin_run(bool wait);
   int launches() const { return launches_; }  ///< of this run
 

@@ -99,8 +99,9 @@ TEST(CudaRuntime, OrdinaryOpsRunOnGuardedMemory) {
                     at::allclose(x.mm(y).cpu(), a.mm(b), 1e-4, 1e-4) &&
                     at::allclose(x.softmax(1).cpu(), a.softmax(1), 1e-5, 1e-5) &&
                     at::equal(std::get<0>(x.sort(0)).cpu(), std::get<0>(a.sort(0))) &&
-                    at::allclose(at::conv2d(image.to(runtime.device()), at::ones({4, 3, 3, 3}).to(runtime.device())).cpu(),
-                                 at::conv2d(image, at::ones({4, 3, 3, 3})), 1e-2, 1e-2);
+                    at::allclose(
+                        at::conv2d(image.to(runtime.device()), at::ones({4, 3, 3, 3}).to(runtime.device())).cpu(),
+                        at::conv2d(image, at::ones({4, 3, 3, 3})), 1e-2, 1e-2);
                 if (!same) return 1;
                 runtime.end_run();
               }
