@@ -1,14 +1,10 @@
 #include "campaign/doctor.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 
+#include "campaign/find_tool.h"
 #include "campaign/triage.h"
 #include "campaign/worker_process.h"
 #include "core/error.h"
@@ -92,6 +88,7 @@ class Examination {
       const std::string seen =
           !verdict ? "nothing" : std::string(verdict_class_name(*verdict->cls)) + ": " + verdict->reason;
       const bool right = planted.expected ? verdict && *verdict->cls == *planted.expected : !verdict;
+      if (planted.fault == PlantedFault::kOverrunRead) overrun_noticed_ = right;
       const std::string expected = planted.expected ? std::string(verdict_class_name(*planted.expected)) : "nothing";
       add(right ? Status::kOk : Status::kBroken, std::string(planted.name),
           right ? (planted.expected ? "noticed as " + first_line(seen) : "passes, as it should")
@@ -106,7 +103,10 @@ class Examination {
     const char* what = on_device_ ? "poisoned CUDA context" : "next case after a crash";
     try {
       const PlantedFault fault = on_device_ ? PlantedFault::kOverrunRead : PlantedFault::kDivision;
-      verdicts_of(*worker_, fault);
+      if (!failed(verdicts_of(*worker_, fault))) {
+        add(Status::kBroken, what, "the fault before it was not noticed");
+        return;
+      }
       const auto begin = std::chrono::steady_clock::now();
       const std::vector<Verdict> verdicts = verdicts_of(*worker_, PlantedFault::kNone);
       const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
@@ -123,10 +123,15 @@ class Examination {
   void try_plain_allocator() {
     const char* what = on_device_ ? "caching allocator is out" : "torch's allocator is out";
     try {
+      if (!overrun_noticed_) {
+        add(Status::kBroken, what, "an overrun goes unnoticed, as it does with torch's own");
+        return;
+      }
       WorkerProcess plain(options(/*guard=*/false));
-      const std::vector<Verdict> verdicts = verdicts_of(plain, PlantedFault::kOverrunRead);
-      add(Status::kOk, what,
-          failed(verdicts) ? "torch's own notices the same overrun here" : "with it, the same overrun goes unnoticed");
+      if (failed(verdicts_of(plain, PlantedFault::kOverrunRead)))
+        add(Status::kNotHere, what, "torch's own notices the same overrun on this machine, so this proves nothing");
+      else
+        add(Status::kOk, what, "with it, the same overrun goes unnoticed");
     } catch (const HarnessError& error) {
       add(Status::kBroken, what, error.what());
     }
@@ -134,6 +139,7 @@ class Examination {
 
   std::string device_;
   bool on_device_;
+  bool overrun_noticed_ = false;
   std::vector<DoctorRow>& rows_;
   std::unique_ptr<WorkerProcess> worker_;
 };
@@ -165,34 +171,6 @@ std::string_view doctor_status_name(DoctorRow::Status status) {
       return "BROKEN";
   }
   return "";
-}
-
-std::optional<Tool> find_tool(const std::string& program, const std::string& version_flag) {
-  const char* path = std::getenv("PATH");
-  std::string folders = (path ? std::string(path) : "") + ":/usr/local/cuda/bin";
-  for (size_t at = 0; at <= folders.size();) {
-    const size_t end = std::min(folders.find(':', at), folders.size());
-    const std::string candidate = folders.substr(at, end - at) + "/" + program;
-    at = end + 1;
-    if (candidate.front() != '/' || ::access(candidate.c_str(), X_OK) != 0 ||
-        !std::filesystem::is_regular_file(candidate))
-      continue;
-    Tool tool{candidate, ""};
-    if (FILE* out = ::popen(("'" + candidate + "' " + version_flag + " 2>/dev/null").c_str(), "r")) {
-      std::array<char, 512> line{};
-      // Tools print a title and a copyright first: the line that names the version is what is wanted.
-      while (std::fgets(line.data(), line.size(), out)) {
-        std::string text(line.data());
-        while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-        const bool names = text.find("ersion") != std::string::npos || text.find("release") != std::string::npos;
-        if (tool.version.empty() || names) tool.version = text;
-        if (names) break;
-      }
-      ::pclose(out);
-    }
-    return tool;
-  }
-  return std::nullopt;
 }
 
 std::vector<DoctorRow> examine(const DoctorRequest& request) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace aotifuzz {
@@ -23,11 +23,5 @@ struct DoctorRequest {
 /// worker and must come back as the verdict class that it stands for, through the same parts that `fuzz` uses. Takes
 /// seconds. Never throws for what it finds.
 std::vector<DoctorRow> examine(const DoctorRequest& request);
-
-/// First line that `program --version` (or as given) prints, and where it lies; nullopt when there is no such program.
-struct Tool {
-  std::string path, version;
-};
-std::optional<Tool> find_tool(const std::string& program, const std::string& version_flag = "--version");
 
 }  // namespace aotifuzz

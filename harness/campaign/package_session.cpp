@@ -14,14 +14,7 @@ namespace {
 
 WorkerOptions worker_options(const SessionRequest& request, const PackageInfo& info) {
   WorkerOptions options;
-  options.arguments.package = request.package.path;
-  options.arguments.model = request.package.model;
-  options.arguments.reference = request.package.reference;
-  // A bare name would be looked up among the system's libraries.
-  for (const std::string& library : request.ops)
-    options.arguments.ops.push_back(std::filesystem::absolute(library).string());
-  options.arguments.memory_mib = request.memory_mib;
-  options.arguments.device = choose_device(info, request.device);
+  options.arguments = worker_arguments(request, info);
   if (!options.arguments.device.empty()) options.spares = spares_on_device();
   options.case_timeout = request.timeout;
   return options;
@@ -54,6 +47,18 @@ size_t occurrences(const std::string& text, std::string_view part) {
 }  // namespace
 
 int spares_on_device() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 5); }
+
+WorkerArguments worker_arguments(const SessionRequest& request, const PackageInfo& info) {
+  WorkerArguments out;
+  out.package = request.package.path;
+  out.model = request.package.model;
+  out.reference = request.package.reference;
+  // A bare name would be looked up among the system's libraries.
+  for (const std::string& library : request.ops) out.ops.push_back(std::filesystem::absolute(library).string());
+  out.memory_mib = request.memory_mib;
+  out.device = choose_device(info, request.device);
+  return out;
+}
 
 std::string choose_device(const PackageInfo& info, const std::string& requested) {
   const std::string own = info.compiled && !info.compiled->device.empty() ? info.compiled->device : "cpu";

@@ -57,6 +57,9 @@ class PackageSession {
   WorkerProcess plain_worker_;
 };
 
+/// How a worker for `request` is started. Throws as choose_device() does.
+WorkerArguments worker_arguments(const SessionRequest& request, const PackageInfo& info);
+
 /// The device to run on: what is `requested` ("" = the package's own), checked against the package. "" for the CPU,
 /// else "cuda:N". Throws HarnessError when the package runs on another kind of device, UsageError for what is no
 /// device.

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "campaign/doctor.h"
+#include "campaign/find_tool.h"
 #include "core/error.h"
 #include "store/atomic_file.h"
 

@@ -25,9 +25,8 @@ struct WorkerOptions {
 
 /// One worker in the eyes of whoever runs cases. Two kinds of program (store/worker_protocol.h):
 ///  - a fork server survives its children. The death of a child costs a fork, that of the server a start;
-///  - a program that must not fork serves cases itself. Its death costs a spare, loaded in advance; another is started
-///  at
-///    once.
+///  - a program that must not fork serves cases itself. Its death costs a spare, loaded in advance; another is
+///    started at once.
 /// After kLossesMax losses of the program in a row without a finished case it is the world that is wrong. Starts with
 /// the first case or start(). Not thread-safe.
 class WorkerProcess final : public CaseExecutor {

@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <sstream>
 
 #include "campaign/confirmed_reduction.h"
 #include "campaign/package_session.h"
 #include "store/atomic_file.h"
 #include "store/case_text.h"
-#include "store/corpus_folder.h"
 #include "targets/command_options.h"
 #include "targets/say.h"
 
@@ -31,15 +29,8 @@ std::string with_comments_of(const std::string& old_text, const Case& c) {
 
 void MinimizeCommand::declare(CLI::App& app) {
   app.add_option("CASE", path_, "Case text or finding folder")->required();
-  app.add_option("--package", package_,
-                 "Package to run on; default: the one that the finding or its model recipe names");
-  app.add_option("--model", model_, "Model of the archive, where it holds several");
-  app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
-  app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
-  app.add_option("--models", models_,
-                 "Folder of packed models, for cases that name a recipe (default: AOTIFUZZ_MODELS)");
+  package_.declare(app);
   app.add_option("--reduce-runs", reduce_runs_, "Most runs of candidates")->capture_default_str();
-  app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
   app.add_option("--memory-mib", memory_mib_,
                  "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
@@ -51,24 +42,10 @@ void MinimizeCommand::declare(CLI::App& app) {
 int MinimizeCommand::run() {
   if (reduce_runs_ < 1)
     throw UsageError("not a number of runs", "--reduce-runs " + std::to_string(reduce_runs_), "give 1 or more");
-  if (models_.empty()) {
-    const char* models = std::getenv("AOTIFUZZ_MODELS");
-    models_ = models ? models : "";
-  }
-  const std::vector<std::string> cases = find_cases(path_);
-  if (cases.size() != 1) throw UsageError("more than one case", path_, "give one case text or one finding folder");
-  const CorpusEntry entry = read_entry(cases.front());
-  SessionRequest request;
-  request.package = {package_of(entry, package_, models_), model_, reference_};
-  request.ops = ops_;
+  const CorpusEntry entry = read_one_case(path_);
+  SessionRequest request = package_.request_for(entry);
   request.timeout = duration_option("--timeout", timeout_);
   request.memory_mib = memory_mib_;
-  request.device = device_;
-  if (entry.expectation) {
-    if (model_.empty() && package_.empty()) request.package.model = entry.expectation->model;
-    if (reference_.empty() && package_.empty()) request.package.reference = entry.expectation->reference;
-    if (ops_.empty()) request.ops = entry.expectation->ops;
-  }
   PackageSession session(std::move(request));
   session.require_fitting(entry.input, entry.path);
   const TriageContext triage = session.triage();

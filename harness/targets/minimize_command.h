@@ -2,7 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
-#include <vector>
+
+#include "targets/package_options.h"
 
 namespace aotifuzz {
 
@@ -13,8 +14,8 @@ class MinimizeCommand {
   int run();
 
  private:
-  std::string path_, package_, model_, reference_, device_, models_, timeout_ = "10s";
-  std::vector<std::string> ops_;
+  PackageOptions package_;
+  std::string path_, timeout_ = "10s";
   int64_t memory_mib_ = 0;
   int reduce_runs_ = 1000;
   bool in_place_ = false;

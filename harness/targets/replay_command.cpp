@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -95,15 +94,8 @@ void ReplayCommand::declare(CLI::App& app) {
          "CASE", path_,
          "Case text, finding folder, or a folder tree of those (case.txt, with finding.json or expect.json beside it)")
       ->required();
-  app.add_option("--package", package_,
-                 "Package to run on; default: the one that the finding or its model recipe names");
-  app.add_option("--model", model_, "Model of the archive, where it holds several");
-  app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
-  app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
-  app.add_option("--models", models_,
-                 "Folder of packed models, RECIPE.pt2 each, for cases that name a recipe (default: AOTIFUZZ_MODELS)");
+  package_.declare(app);
   app.add_option("--times", times_, "Runs of each case, each in a fresh process")->capture_default_str();
-  app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
   app.add_option("--memory-mib", memory_mib_,
                  "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
@@ -119,10 +111,6 @@ int ReplayCommand::run() {
   if (times_ < 1) throw UsageError("not a number of runs", "--times " + std::to_string(times_), "give 1 or more");
   const bool fail_on_gaps = fail_on_gaps_option(fail_on_);
   const auto timeout = duration_option("--timeout", timeout_);
-  if (models_.empty()) {
-    const char* models = std::getenv("AOTIFUZZ_MODELS");
-    models_ = models ? models : "";
-  }
   const std::vector<std::string> cases = find_cases(path_);
   Sessions sessions;
   Tally tally;
@@ -130,7 +118,10 @@ int ReplayCommand::run() {
   for (const std::string& path : cases) {
     try {
       const CorpusEntry entry = read_entry(path);
-      PackageSession& session = sessions.open(request_for(entry, timeout));
+      SessionRequest request = package_.request_for(entry);
+      request.timeout = timeout;
+      request.memory_mib = memory_mib_;
+      PackageSession& session = sessions.open(std::move(request));
       session.require_fitting(entry.input, entry.path);
       const ReplayResult result = replay(session.triage(), session.worker(), entry, times_);
       tally.add(result, fail_on_gaps);
@@ -160,22 +151,6 @@ int ReplayCommand::run() {
                fail_on_gaps ? "faults and gaps" : "faults");
   }
   return exit_code;
-}
-
-SessionRequest ReplayCommand::request_for(const CorpusEntry& entry, std::chrono::milliseconds timeout) const {
-  SessionRequest request;
-  request.package = {package_of(entry, package_, models_), model_, reference_};
-  request.ops = ops_;
-  request.timeout = timeout;
-  request.memory_mib = memory_mib_;
-  request.device = device_;
-  if (entry.expectation) {
-    // What the finding was made with, unless another package or flag says otherwise.
-    if (model_.empty() && package_.empty()) request.package.model = entry.expectation->model;
-    if (reference_.empty() && package_.empty()) request.package.reference = entry.expectation->reference;
-    if (ops_.empty()) request.ops = entry.expectation->ops;
-  }
-  return request;
 }
 
 }  // namespace aotifuzz

@@ -1,12 +1,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <string>
-#include <vector>
 
-#include "campaign/package_session.h"
-#include "store/corpus_folder.h"
+#include "targets/package_options.h"
 
 namespace aotifuzz {
 
@@ -17,10 +14,8 @@ class ReplayCommand {
   int run();
 
  private:
-  SessionRequest request_for(const CorpusEntry& entry, std::chrono::milliseconds timeout) const;
-
-  std::string path_, package_, model_, reference_, device_, models_, timeout_ = "10s", fail_on_;
-  std::vector<std::string> ops_;
+  PackageOptions package_;
+  std::string path_, timeout_ = "10s", fail_on_;
   int64_t memory_mib_ = 0;
   int times_ = 5;
   bool expect_failing_ = false;

@@ -2,7 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
-#include <vector>
+
+#include "targets/package_options.h"
 
 namespace aotifuzz {
 
@@ -13,8 +14,8 @@ class SanitizeCommand {
   int run();
 
  private:
-  std::string path_, package_, model_, device_, models_, tool_ = "memcheck", timeout_ = "10m";
-  std::vector<std::string> ops_;
+  PackageOptions package_;
+  std::string path_, tool_ = "memcheck", timeout_ = "10m";
   bool json_ = false;
 };
 

@@ -37,12 +37,10 @@ struct GuardRun {
 ///           `at_start`, it starts where its slot does. Tensors are a whole number of elements long, so elements stay
 ///           aligned. MKL's products below 16-byte alignment round differently by a unit in the last place. With
 ///           set_alignment() starts are aligned and ends have slack.
-/// Canary:   what of the slot lies before or behind a block is filled with a pattern for up to kCanaryBytes. Damage to
-/// it is
-///           noticed when the block is freed or the run ends, and reported by end_run().
-/// Fresh:    memory is filled with the run's pattern before it is handed out, so a read of memory that was never
-/// written
-///           gives values that differ between runs with different patterns, on every machine alike. Past
+/// Canary:   what of the slot lies before or behind a block is filled with a pattern for up to kCanaryBytes.
+///           Damage to it is noticed when the block is freed or the run ends, and reported by end_run().
+/// Fresh:    memory is filled with the run's pattern before it is handed out, so a read of memory that was
+///           never written gives values that differ between runs with different patterns, on every machine alike. Past
 ///           kPoisonWhole only the ends and one line of each page are filled: filling must not outweigh the run.
 /// Freed:    as the run says (FreedMemory). A write after free is damage that end_run() reports, or traps.
 /// Recorder: who lies in each slot is written to the flight recorder's table before the block is handed out.

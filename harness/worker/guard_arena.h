@@ -11,9 +11,8 @@ namespace aotifuzz {
 /// dropping one also gives its memory back to the system.
 ///
 /// Guards:  at least kGuard bytes on either side of every slot. Reserved address space costs no memory.
-/// Place:   slots lie in order of their index. Each starts at another page of its granule: buffers that all had the
-/// same
-///          low address bits would share one set of the TLB.
+/// Place:   slots lie in order of their index. Each starts at another page of its granule: buffers that all had
+///          the same low address bits would share one set of the TLB.
 /// Threads: one at a time; slot_near() and contains() also from a signal handler.
 class GuardArena {
  public:

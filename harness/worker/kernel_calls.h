@@ -33,8 +33,9 @@ class KernelObserver {
 /// seen.
 ///
 /// Cost:     about 50 ns a call.
-/// Limits:   x86-64. At most kStackWords arguments beyond those in registers are passed on; torch's kernels have up to
-/// 500. Threads:  watch() and set_observer() before any package runs; calls from any thread.
+/// Limits:   x86-64. At most kStackWords arguments beyond those in registers are passed on; torch's kernels have
+///           up to 500.
+/// Threads:  watch() and set_observer() before any package runs; calls from any thread.
 class KernelCalls {
  public:
   static constexpr size_t kStackWords = 512;

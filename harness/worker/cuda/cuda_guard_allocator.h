@@ -20,15 +20,12 @@ namespace aotifuzz {
 /// CUDA allocator that makes a stray access a fault at once instead of luck: the last byte of every block lies against
 /// addresses that lead nowhere, or, in a run `at_start`, its first byte does.
 ///
-/// Place:   starts are aligned to 16 bytes, as generated kernels assume; the up to 15 bytes between a block's end and
-/// the
-///          guard are a canary, checked when the block is freed and when the run ends.
+/// Place:   starts are aligned to 16 bytes, as generated kernels assume; the up to 15 bytes between a block's end
+///          and the guard are a canary, checked when the block is freed and when the run ends.
 /// Fresh:   memory is filled with the run's pattern: the last kFilledAhead bytes of pooled slots when a run begins,
-/// with one
-///          launch for all; whatever else a block needs on the stream that asks for it.
-/// Freed:   a slot is used again in the order of its stream. In a run with `protect_freed` a free waits for the device
-/// and
-///          takes the memory out of its addresses until the run ends.
+///          with one launch for all; whatever else a block needs on the stream that asks for it.
+/// Freed:   a slot is used again in the order of its stream. In a run with `protect_freed` a free waits for the
+///          device and takes the memory out of its addresses until the run ends.
 /// Speed:   slots are pooled by size; a warm allocation of a small block costs a look-up.
 /// Bounds:  freed memory beyond a sixteenth of the device's is given back when a run ends, all of it when there is no
 ///          memory left. Every block takes at least one granule (2 MiB).

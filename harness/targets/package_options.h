@@ -1,0 +1,28 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "campaign/package_session.h"
+#include "store/corpus_folder.h"
+
+namespace aotifuzz {
+
+/// Flags of the commands that run cases from disk: which package, and how to load it.
+class PackageOptions {
+ public:
+  void declare(CLI::App& app);
+  /// What the flags say of `entry`, else what its finding was made with. Limits are the command's to add. Throws
+  /// HarnessError when nothing says which package the case is for.
+  SessionRequest request_for(const CorpusEntry& entry) const;
+
+ private:
+  std::string package_, model_, reference_, device_, models_;
+  std::vector<std::string> ops_;
+};
+
+/// The one case that `path` means. Throws UsageError when there are more.
+CorpusEntry read_one_case(const std::string& path);
+
+}  // namespace aotifuzz
