@@ -135,6 +135,11 @@ void WorkerProcess::replace() {
       if (spares_wanted_ > 0) --spares_wanted_;
     }
   }
+  if (child_ < 0) {
+    // No spare: a new one needs the room on the device that those just killed may still hold.
+    for (const auto& link : retired_) link->wait(kKillTimeout);
+    retired_.clear();
+  }
   start();
   const double us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
   if (us > counters_.recovery_us_max) counters_.recovery_us_max = us;
