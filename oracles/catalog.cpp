@@ -1,6 +1,7 @@
 #include "oracles/catalog.h"
 
 #include "oracles/close_oracle.h"
+#include "oracles/kernels_oracle.h"
 #include "oracles/memory_oracle.h"
 #include "oracles/metadata_oracle.h"
 #include "oracles/rejection_oracle.h"
@@ -24,6 +25,7 @@ constexpr OracleRow kRows[] = {
     {"unchanged_inputs", "inputs afterwards: untouched, or what eager left in them", true,
      &make<UnchangedInputsOracle>},
     {"stable", "two runs on the same input give the same bits", false, &make<StableOracle>},
+    {"kernels", "each kernel call against eager on the inputs that it was given", true, &make<KernelsOracle>},
 };
 
 }  // namespace

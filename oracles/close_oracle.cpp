@@ -20,18 +20,6 @@ using Kind = TensorAnswer::Kind;
 /// One case in so many sends elements to the referee that only the whole-tensor part of the quick bound let pass.
 constexpr uint64_t kThoroughEvery = 64;
 
-/// Depends on the value seeds alone, and holds for cases without any: a reduction changes sizes first and then replaces
-/// random values by plain ones, and must not lose on the way what only thorough judging sees.
-bool is_thorough(const Case& c) {
-  bool seeded = false;
-  for (const CaseInput& input : c.inputs) {
-    if (!value_kind_has_seed(input.values.kind)) continue;
-    seeded = true;
-    if (NoiseStream::mix(input.values.seed) % kThoroughEvery == 0) return true;
-  }
-  return !seeded;
-}
-
 std::string shape_text(const at::Tensor& tensor) {
   if (!tensor.defined()) return "None";
   std::string out = c10::toString(tensor.scalar_type());
@@ -148,6 +136,18 @@ std::optional<size_t> changed_input(const RunRecord& reference, const RunRecord&
 }
 
 }  // namespace
+
+/// Depends on the value seeds alone, and holds for cases without any: a reduction changes sizes first and then replaces
+/// random values by plain ones, and must not lose on the way what only thorough judging sees.
+bool is_thorough(const Case& c) {
+  bool seeded = false;
+  for (const CaseInput& input : c.inputs) {
+    if (!value_kind_has_seed(input.values.kind)) continue;
+    seeded = true;
+    if (NoiseStream::mix(input.values.seed) % kThoroughEvery == 0) return true;
+  }
+  return !seeded;
+}
 
 std::vector<RunRequest> CloseOracle::plan(const CaseContext& context) const {
   if (!context.has_reference) return {};

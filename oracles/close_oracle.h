@@ -4,6 +4,9 @@
 
 namespace aotifuzz {
 
+/// Does the case ask for a look at elements that a tensor-wide tolerance let pass (TensorQuestion::thorough)?
+bool is_thorough(const Case& c);
+
 /// Numeric agreement of outputs between package and reference; see output_judge.h for the rule.
 ///
 /// Legal inputs:   wrong-result (fault): "wrong-result output 1 aten.max.dim".

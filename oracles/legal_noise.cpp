@@ -47,7 +47,8 @@ class ElementRounder {
     if (!std::isfinite(x)) return x;
     if (style_ == RoundingStyle::kNearest || style_ == RoundingStyle::kKeepFloat32) return round_nearest(x, stored_);
     if (is_exact(x)) return round_nearest(x, stored_);
-    const double further = std::max(row_.units - 1, 0.0) * magnitude + row_.units * absolute;
+    const double further =
+        std::max(row_.units - 1, 0.0) * magnitude + (std::isfinite(absolute) ? row_.units * absolute : 0);
     double moved = x + unit_ * further * noise_.signed_unit();
     if (stored_.precision >= 53) return moved + moved * 0x1p-52 * noise_.signed_unit();
     return noise_.next() & 1 ? round_up(moved, stored_) : round_down(moved, stored_);
@@ -125,7 +126,8 @@ at::Tensor noisy_operand(const at::Tensor& exact, Dtype dtype, const RoundingRow
   double together = noise.signed_unit();
   for (size_t i = 0; i < values.size(); ++i) {
     if (i % block == 0) together = noise.signed_unit();
-    values[i] += values[i] * (each * noise.signed_unit() + run * together);
+    // As a factor, which is positive: an infinity (a mask in front of a softmax) stays what it is.
+    values[i] *= 1 + (each * noise.signed_unit() + run * together);
   }
   return result;
 }

@@ -21,6 +21,8 @@ struct CaseContext {
   const std::vector<Violation>& violations;   ///< empty: the contract allows the case
   const ProgramFacts& facts;
   bool has_reference = true;
+  bool has_kernels = false;    ///< there is a kernel map
+  bool judge_kernels = false;  ///< and this case was chosen for it
   std::span<const at::Tensor> inputs_before;  ///< pristine copies, one per input; undefined for scalars
 };
 

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ enum class RunKind {
                       ///< (oracles/legal_sampler.h)
   kSubject,           ///< the package
   kSubjectAgain,      ///< the package once more on fresh copies of the same inputs
+  kSubjectKernels,    ///< the package once more, with what each kernel call is given and leaves behind judged
 };
 
 struct RunRequest {
@@ -62,6 +64,8 @@ inline RunMemory memory_of(const RunRequest& request) {
   return {static_cast<int>(1 + request.seed % (kPoisonPatterns - 1)), at_start, at_start && request.seed > 1};
 }
 
+struct KernelRecord;
+
 /// One finished run. Tensors stay in the worker.
 struct RunRecord {
   RunRequest request;
@@ -73,6 +77,7 @@ struct RunRecord {
   /// Values the reference's watched nodes saw (ProgramFacts::watched), by node name: operands of arg-reductions.
   std::vector<std::pair<std::string, at::Tensor>> watched;
   std::vector<MemoryFault> damage;  ///< of a run of the package: bytes around its buffers that it changed
+  std::shared_ptr<const KernelRecord> kernels;  ///< of kSubjectKernels
   double us = 0;
 };
 

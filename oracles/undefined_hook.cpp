@@ -183,6 +183,7 @@ at::Tensor UndefinedHook::drawn(const at::Tensor& values, const at::Tensor& wher
     at::Tensor flat = at::empty({values.numel()}, at::kDouble);
     double* out = flat.data_ptr<double>();
     for (int64_t i = 0; i < flat.numel(); ++i) out[i] = noise_.signed_unit() * 1000;
+    if (draws_nan_ && values.scalar_type() != at::kBool) flat.fill_(std::numeric_limits<double>::quiet_NaN());
     const at::Tensor numbers = flat.view(values.sizes());
     // Truth values: about half of them.
     result.copy_(at::where(where, values.scalar_type() == at::kBool ? numbers.gt(0).to(at::kDouble) : numbers,

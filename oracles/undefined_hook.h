@@ -16,7 +16,7 @@ namespace aotifuzz {
 /// An output element that differs from the plain float64 run depends on one of these and is exempt.
 class UndefinedHook final : public RefereeHook {
  public:
-  UndefinedHook(const ProgramFacts& facts, uint64_t seed) : RefereeHook(facts), noise_(seed), flip_(seed & 1) {}
+  UndefinedHook(const ProgramFacts& facts, uint64_t seed) : RefereeHook(facts), noise_(seed), flip_(seed & 1), draws_nan_(seed % 4 == 3) {}
 
  protected:
   void adjust_arguments(const Call& call, torch::jit::Stack& arguments) override;
@@ -33,6 +33,8 @@ class UndefinedHook final : public RefereeHook {
 
   NoiseStream noise_;
   bool flip_;  ///< reverse, else rotate by a random amount: two ways to change who comes first
+  /// Undefined floating numbers are NaN: a few numbers may by chance all end where the exact one does (a relu's 0).
+  bool draws_nan_;
 
   bool overflows_ = false;  ///< partial results of the op in flight may overflow
   at::Tensor undefined_;    ///< bool mask over the first result of the op in flight, or undefined

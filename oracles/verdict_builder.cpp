@@ -15,6 +15,8 @@ std::string_view kind_name(RunKind kind) {
       return "subject";
     case RunKind::kSubjectAgain:
       return "subject-again";
+    case RunKind::kSubjectKernels:
+      return "subject-kernels";
   }
   return "run";
 }

@@ -173,7 +173,7 @@ CaseResult WorkerProcess::run_once(const std::string& case_text) {
   result.fresh_child = fresh_;
   link_->begin_case();
   const uint64_t id = next_id_++;
-  const std::string request = print_case_request(id, case_text, careful_ && serves_itself());
+  const std::string request = print_case_request(id, case_text, careful_);
   // What serves itself may have ended since the last case; reading tells.
   if (!link_->send(request) && !serves_itself()) return lost("the worker takes no more cases");
   auto deadline = case_deadline();

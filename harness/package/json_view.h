@@ -32,6 +32,7 @@ class JsonView {
   bool boolean() const;
   bool is_object() const { return value_->is_object(); }
   bool is_null() const { return value_->is_null(); }
+  bool is_text() const { return value_->is_string(); }
 
   /// An arm of a tagged union: an object with exactly one key.
   std::pair<std::string, JsonView> arm() const;

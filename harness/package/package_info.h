@@ -9,6 +9,7 @@
 
 #include "core/contract.h"
 #include "package/graph.h"
+#include "package/kernel_map.h"
 
 namespace aotifuzz {
 
@@ -63,6 +64,7 @@ struct PackageInfo {
   std::shared_ptr<const Program> program;   ///< null: no reference in the archive and none given
   std::string program_path;                 ///< archive that `program` was read from (path, or --reference)
   std::optional<PackRecord> pack;
+  std::shared_ptr<const KernelMap> kernels;  ///< null: not asked for, or none in the archive (see `missing`)
   Contract contract;
   /// What cannot be judged for lack of something, one line each: "close: no ExportedProgram ...".
   std::vector<std::string> missing;
@@ -72,6 +74,7 @@ struct PackageRequest {
   std::string path;
   std::string model;      ///< "" = the only one, or "model"
   std::string reference;  ///< archive with the ExportedProgram; "" = look in `path`
+  bool kernels = false;   ///< also read the kernel map
 };
 
 /// Reads archive, program and wrapper and builds the contract. Throws HarnessError (naming member and reason) for what

@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kModels = "models/";
 constexpr std::string_view kCompiled = "data/aotinductor/";
 constexpr std::string_view kPackMember = "extra/aotifuzz_pack.json";
+constexpr std::string_view kKernelMap = "extra/kernel_map.json";
 
 [[noreturn]] void fail(const ParseError& error, std::string fix) {
   throw HarnessError(error.what, error.where, std::move(fix));
@@ -165,6 +166,19 @@ std::optional<PackRecord> read_pack_record(const Archive& archive) {
   return need(read_json(text, std::string(kPackMember), read), kDamaged);
 }
 
+/// A map that cannot be read costs the judgement of kernels, not the package.
+std::shared_ptr<const KernelMap> read_kernels(const Archive& archive, std::vector<std::string>& missing) {
+  if (archive.find(kKernelMap) == nullptr) {
+    missing.push_back("kernels: no kernel map in the package (compile it with aotifuzz_pack)");
+    return nullptr;
+  }
+  const Result<std::string> text = archive.read(kKernelMap);
+  Result<KernelMap> map = text ? parse_kernel_map(*text) : tl::unexpected(text.error());
+  if (map) return std::make_shared<const KernelMap>(std::move(*map));
+  missing.push_back("kernels: the kernel map cannot be read: " + map.error().what + " (" + map.error().where + ")");
+  return nullptr;
+}
+
 /// Writes the program's input names into checks and symbols where both sides have the same inputs.
 void name_inputs(const Contract& contract, CompiledModel& compiled, std::vector<std::string>& missing) {
   std::vector<std::string> names;
@@ -255,6 +269,7 @@ PackageInfo read_package(const PackageRequest& request) {
     }
   }
   info.pack = read_pack_record(archive);
+  if (request.kernels && info.compiled) info.kernels = read_kernels(archive, info.missing);
 
   if (info.program) {
     info.contract = build_contract(*info.program, info.missing);

@@ -62,8 +62,6 @@ TensorMeta read_tensor_meta(const JsonView& view) {
   return meta;
 }
 
-Graph read_graph(const JsonView& view);
-
 Argument of_kind(Kind kind) {
   Argument out;
   out.kind = kind;
@@ -215,6 +213,8 @@ Node read_node(const JsonView& view) {
   return node;
 }
 
+}  // namespace
+
 Graph read_graph(const JsonView& view) {
   Graph graph;
   graph.inputs = read_arguments(view.at("inputs"));
@@ -237,6 +237,8 @@ Graph read_graph(const JsonView& view) {
     graph.is_single_tensor_return = single->boolean();
   return graph;
 }
+
+namespace {
 
 GraphInput read_input_spec(const JsonView& view) {
   using InputKind = GraphInput::Kind;

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "package/graph.h"
+#include "package/json_view.h"
 
 namespace aotifuzz {
 
@@ -13,6 +14,9 @@ namespace aotifuzz {
 /// reader does not know becomes Argument::Kind::kUnknown, so that only the node which needs it cannot run; a wrong type
 /// or a missing key anywhere is an error that names the path in the document.
 Result<Program> parse_program(std::string_view json_text, const std::string& model_name);
+
+/// One graph of the same schema, in another document. Throws JsonView::Failure.
+Graph read_graph(const JsonView& view);
 
 /// Reads `NAME_weights_config.json` or `NAME_constants_config.json`. `folder` is the archive folder of the raw members,
 /// root included ("labeq/data/weights/"). Custom objects are left out.

@@ -13,7 +13,7 @@ class InspectCommand {
 
  private:
   std::string package_, model_, reference_;
-  bool json_ = false;
+  bool json_ = false, kernels_ = false, dot_ = false;
 };
 
 }  // namespace aotifuzz

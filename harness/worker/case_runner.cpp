@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "oracles/close_oracle.h"
+#include "oracles/kernels_oracle.h"
 #include "oracles/legal_sampler.h"
 #include "store/case_text.h"
 #include "worker/device_copies.h"
@@ -38,12 +40,15 @@ Stage stage_of(RunKind kind) {
     case RunKind::kSubject:
       return Stage::kSubject;
     case RunKind::kSubjectAgain:
+    case RunKind::kSubjectKernels:
       return Stage::kSubjectAgain;
   }
   return Stage::kIdle;
 }
 
-bool is_subject(RunKind kind) { return kind == RunKind::kSubject || kind == RunKind::kSubjectAgain; }
+bool is_subject(RunKind kind) {
+  return kind == RunKind::kSubject || kind == RunKind::kSubjectAgain || kind == RunKind::kSubjectKernels;
+}
 
 bool may_index(const Case& c) {
   for (const CaseInput& input : c.inputs)
@@ -90,6 +95,8 @@ std::string_view run_name(RunKind kind) {
       return "subject";
     case RunKind::kSubjectAgain:
       return "subject-again";
+    case RunKind::kSubjectKernels:
+      return "subject-kernels";
   }
   return "";
 }
@@ -98,6 +105,8 @@ struct CaseRunner::Current {
   Case parsed;
   bool runs_despite_index_error = false;
   bool pass_package_over = false;
+  bool judge_kernels = false;
+  bool trace_kernels = false;  ///< some verdict asks where its wrong value comes from
   std::vector<Violation> broken;
   std::unique_ptr<CaseInputs> inputs;
   RunRecords records;
@@ -134,7 +143,9 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful
   }
   Current current;
   current.parsed = std::move(*parsed);
-  current.runs_despite_index_error = careful || std::hash<std::string_view>()(case_text) % kIndexErrorEvery == 0;
+  const uint64_t chance = std::hash<std::string_view>()(case_text);
+  current.judge_kernels = careful || (parts_.kernels_every != 0 && chance % parts_.kernels_every == 0);
+  current.runs_despite_index_error = careful || chance % kIndexErrorEvery == 0;
   if (current.parsed.inputs.size() != parts_.contract->inputs.size()) {
     stopped("parse", OutcomeKind::kRejected, Stage::kParse, "the case has another number of inputs than the program");
     return report;
@@ -171,11 +182,13 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful
 }
 
 void CaseRunner::judge(Current& current, CaseReport& report) {
-  const CaseContext context{.input = current.parsed,
+  CaseContext context{.input = current.parsed,
                             .contract = *parts_.contract,
                             .violations = current.broken,
                             .facts = *parts_.facts,
                             .has_reference = parts_.reference != nullptr,
+                            .has_kernels = parts_.kernels != nullptr,
+                            .judge_kernels = current.judge_kernels,
                             .inputs_before = current.inputs->pristine()};
   std::vector<const Oracle*> applicable;
   std::vector<RunRequest> wanted;
@@ -218,7 +231,10 @@ void CaseRunner::judge(Current& current, CaseReport& report) {
       }
       run_missing(current, std::move(judgement.more_runs), report);
     }
+    for (const Verdict& verdict : report.verdicts) current.trace_kernels |= wants_kernel(verdict);
+    context.judge_kernels |= current.trace_kernels;
   }
+  name_kernels(current.records, report.verdicts);
 }
 
 void CaseRunner::run_missing(Current& current, std::vector<RunRequest> requests, CaseReport& report) {
@@ -337,8 +353,31 @@ void CaseRunner::probe_memory(Current& current) {
   parts_.device->end_run();
 }
 
+/// After the run, so that eager ops neither disturb the package's memory nor are taken for its own.
+void CaseRunner::judge_kernels(Current& current, RunRecord& record) {
+  std::vector<at::Tensor> inputs;
+  for (const at::Tensor& input : current.inputs->pristine())
+    if (input.defined()) inputs.push_back(input);
+  const std::vector<CapturedCall> calls = parts_.kernels->capture().end();
+  if (record.outcome.kind != OutcomeKind::kFinished) return;
+  set_stage(Stage::kReferee);
+  if (parts_.allocator) parts_.allocator->begin_run({.stage = Stage::kReferee, .poison = kPoison[0]});
+  record.kernels = std::make_shared<KernelRecord>(parts_.kernels->judge({.calls = calls,
+                                                                        .inputs = inputs,
+                                                                        .thorough = is_thorough(current.parsed),
+                                                                        .trace_back = current.trace_kernels,
+                                                                        .recorder = parts_.recorder}));
+}
+
 void CaseRunner::run_package(Current& current, const RunRequest& request, RunRecord& record) {
   const std::vector<c10::IValue> values = current.values(&record.inputs_after, input_devices_);
+  const bool kernels = request.kind == RunKind::kSubjectKernels;
+  if (kernels) {
+    std::vector<at::Tensor> inputs;
+    for (const at::Tensor& input : record.inputs_after)
+      if (input.defined()) inputs.push_back(input);
+    parts_.kernels->capture().begin(inputs);
+  }
   const auto start = std::chrono::steady_clock::now();
   Subject::Results results = parts_.package->run(values, current.parsed.input_checks, parts_.errors);
   if (parts_.device) parts_.device->end_run();
@@ -347,6 +386,7 @@ void CaseRunner::run_package(Current& current, const RunRequest& request, RunRec
   record.outputs = std::move(results.outputs);
   if (parts_.allocator) record.damage = parts_.allocator->end_run();
   if (parts_.device) bring_home(record);
+  if (kernels) judge_kernels(current, record);
 }
 
 }  // namespace aotifuzz

@@ -10,6 +10,7 @@
 #include "oracles/oracle.h"
 #include "worker/device_runtime.h"
 #include "worker/guard_allocator.h"
+#include "worker/kernel_judge.h"
 #include "worker/materialize.h"
 #include "worker/reference_program.h"
 #include "worker/subject.h"
@@ -33,11 +34,14 @@ class CaseRunner {
     GuardAllocator* allocator = nullptr;  ///< null: plain memory
     StderrCapture* errors = nullptr;
     DeviceRuntime* device = nullptr;  ///< null: everything runs on the CPU
+    KernelJudge* kernels = nullptr;   ///< null: no kernel map
+    uint64_t kernels_every = 0;       ///< one case in so many is judged kernel by kernel; 0: only where asked
   };
   explicit CaseRunner(const Parts& parts);
 
   /// Never throws for what the case or the package does. A case text that does not parse gives one run, "parse",
-  /// rejected. `careful`: see DeviceRuntime::begin_case; one more run of the package looks for what needs other memory.
+  /// rejected. `careful`: see DeviceRuntime::begin_case; on a device one more run of the package looks for what needs other
+  /// memory; kernels are judged.
   CaseReport run(uint64_t id, std::string_view case_text, bool careful = false);
 
  private:
@@ -48,6 +52,7 @@ class CaseRunner {
   void run_reference(Current& current, const RunRequest& request, RunRecord& record);
   bool host_refuses(Current& current, RunRecord& record);
   void run_package(Current& current, const RunRequest& request, RunRecord& record);
+  void judge_kernels(Current& current, RunRecord& record);
   void bring_home(RunRecord& record) const;
   void probe_memory(Current& current);
   void set_stage(Stage stage) {

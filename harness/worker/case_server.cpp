@@ -80,7 +80,9 @@ int CaseServer::serve(const Setup& setup) {
                      .recorder = setup.recorder,
                      .allocator = setup.allocator,
                      .errors = &errors,
-                     .device = setup.device});
+                     .device = setup.device,
+                     .kernels = setup.package->kernels(),
+                     .kernels_every = setup.kernels_every});
   WorkerMessage ready;
   ready.kind = WorkerMessage::Kind::kReady;
   ready.pid = getpid();

@@ -37,7 +37,7 @@ struct CallFrame {
 };
 static_assert(sizeof(CallFrame) == 160, "the thunk knows the layout");
 
-KernelObserver* observer = nullptr;
+KernelObserver* current_observer = nullptr;
 
 /// Words between `from` and the top of this thread's stack, at most kStackWords.
 size_t words_above(const uint64_t* from) {
@@ -67,12 +67,12 @@ extern "C" {
 
 __attribute__((visibility("hidden"), used)) uint64_t aotifuzz_before_call(const CallFrame* frame) {
   const size_t words = words_above(frame->stack);
-  if (observer) observer->before(call_of(*frame, words));
+  if (current_observer) current_observer->before(call_of(*frame, words));
   return words;
 }
 
 __attribute__((visibility("hidden"), used)) void aotifuzz_after_call(const CallFrame* frame) {
-  if (observer) observer->after(call_of(*frame, frame->results[3]));
+  if (current_observer) current_observer->after(call_of(*frame, frame->results[3]));
 }
 
 __attribute__((visibility("hidden"))) void aotifuzz_call_thunk();
@@ -299,13 +299,15 @@ size_t KernelCalls::watch_library_of(const void* address) {
   return 0;
 }
 
-void KernelCalls::set_observer(KernelObserver* to) { observer = to; }
+void KernelCalls::set_observer(KernelObserver* to) { current_observer = to; }
+KernelObserver* KernelCalls::observer() const { return current_observer; }
 
 #else  // another processor: nothing is observed, and watch() says so
 
 size_t KernelCalls::watch_loaded_packages() { return 0; }
 size_t KernelCalls::watch_library_of(const void*) { return 0; }
 void KernelCalls::set_observer(KernelObserver*) {}
+KernelObserver* KernelCalls::observer() const { return nullptr; }
 
 #endif
 

@@ -48,6 +48,7 @@ class KernelCalls {
   size_t watch_library_of(const void* address);
   /// null: none.
   void set_observer(KernelObserver* observer);
+  KernelObserver* observer() const;
   const std::vector<std::string>& names() const { return names_; }
 
  private:

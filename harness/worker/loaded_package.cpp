@@ -42,13 +42,18 @@ LoadedPackage::LoadedPackage(const WorkerArguments& arguments, DeviceRuntime* ru
     return;
   }
   for (const std::string& library : arguments.ops) load_op_library(library);
-  info_ = read_package({arguments.package, arguments.model, arguments.reference});
+  info_ = read_package({.path = arguments.package,
+                        .model = arguments.model,
+                        .reference = arguments.reference,
+                        .kernels = true});
   not_judged_ = info_.missing;
   if (runtime && info_.compiled) runtime->require(info_.compiled->compute_capability, arguments.package);
   // Weights must carry no autograd state: the runs that use them are below it.
   c10::InferenceMode no_autograd;
   load_reference(runtime);
   load_package(arguments, runtime);
+  // Launches of a device are not captured.
+  if (!runtime) load_kernels();
   if (!reference_) facts_.random_kernel = random_kernel(*info_.compiled);
   oracles_ = make_oracles(reference_ != nullptr);
 }
@@ -96,6 +101,18 @@ void LoadedPackage::load_package(const WorkerArguments& arguments, DeviceRuntime
   remove_unpacked_folders();
   for (const std::string& note : package->notes()) not_judged_.push_back(note);
   package_ = std::move(package);
+}
+
+void LoadedPackage::load_kernels() {
+  if (!info_.kernels || !reference_) return;
+  kernels_ = std::make_unique<KernelJudge>(*info_.kernels, info_.path,
+                                           [this](const std::string& fqn) { return reference_->weight(fqn); });
+  std::map<std::string, int> reasons;
+  for (const std::string& why : kernels_->why_not())
+    if (!why.empty()) ++reasons[why];
+  for (const auto& [why, calls] : reasons)
+    not_judged_.push_back("kernels: " + std::to_string(calls) + " of " + std::to_string(kernels_->why_not().size()) +
+                          " calls: " + why);
 }
 
 WorkerHello LoadedPackage::hello() const {

@@ -11,6 +11,7 @@
 #include "worker/crash_symbols.h"
 #include "worker/device_runtime.h"
 #include "worker/guarded_constants.h"
+#include "worker/kernel_judge.h"
 #include "worker/reference_program.h"
 #include "worker/subject.h"
 
@@ -32,18 +33,21 @@ class LoadedPackage {
   ReferenceProgram* host_reference() const { return host_reference_.get(); }
   Subject* package() const { return package_.get(); }  ///< null: off
   std::span<const std::unique_ptr<Oracle>> oracles() const { return oracles_; }
+  KernelJudge* kernels() const { return kernels_.get(); }  ///< null: off
   const CrashSymbols& symbols() const { return symbols_; }
   WorkerHello hello() const;
 
  private:
   void load_reference(DeviceRuntime* runtime);
   void load_package(const WorkerArguments& arguments, DeviceRuntime* runtime);
+  void load_kernels();
   GuardedConstants::Writable writable_constants() const;
 
   PackageInfo info_;
   ProgramFacts facts_;
   std::unique_ptr<ReferenceProgram> reference_, host_reference_;
   std::unique_ptr<Subject> package_;
+  std::unique_ptr<KernelJudge> kernels_;
   std::vector<std::unique_ptr<Oracle>> oracles_;
   std::vector<std::string> not_judged_;
   std::string device_;

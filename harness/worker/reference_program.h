@@ -50,6 +50,8 @@ class ReferenceProgram {
   /// `inputs`: tensors are used themselves (wide runs: converted copies). Never throws for what the program does.
   Results run(std::span<const c10::IValue> inputs, const Options& options);
 
+  /// As exported; undefined when there is none of that name.
+  at::Tensor weight(const std::string& fqn) const { return weights_.find(fqn); }
   /// Does some op of it write a tensor, or hide in a submodule what it writes?
   bool writes_in_place() const { return writes_; }
   /// Buffers that runs so far have written, with their values as exported: a package must start from these too.

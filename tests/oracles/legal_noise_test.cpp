@@ -53,6 +53,22 @@ TEST(LegalNoise, OperandsOfLongSumsMoveMore) {
   EXPECT_LT(far, 8000 * 0x1p-24);
 }
 
+// A mask of -inf in front of a softmax made every sample NaN, so that nothing was left of what is legal.
+TEST(LegalNoise, InfinitiesStayInfinite) {
+  NoiseStream noise(7);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const at::Tensor x = at::tensor({infinity, -infinity, 1.0}, at::kDouble).repeat({100});
+  for (const char* op : {"aten.softmax.int", "aten.mm.default", "aten.cumsum.default"}) {
+    const at::Tensor moved = noisy_operand(x, Dtype::kF32, row(op), 64, noise);
+    EXPECT_TRUE(at::equal(moved.isinf(), x.isinf())) << op;
+    EXPECT_TRUE(at::equal(moved.sign(), x.sign())) << op;
+  }
+  const at::Tensor result =
+      noisy_result(x * 0.1, Dtype::kF32, row("aten.softmax.int"), RoundingStyle::kRandom, x.abs(), noise);
+  ASSERT_TRUE(result.defined());
+  EXPECT_FALSE(result.isnan().any().item<bool>());
+}
+
 TEST(LegalNoise, SmallIntegersSumExactly) {
   const at::Tensor x = at::arange(100, at::kDouble);
   EXPECT_TRUE(sums_are_exact({x}, Dtype::kF32, 100));

@@ -37,6 +37,16 @@ TEST(UndefinedHook, DefinedProgramsDoNotMove) {
   EXPECT_FALSE(undefined_elements(program, {x}).any().item<bool>());
 }
 
+// A relu makes one value of half of the numbers there are: with few draws some elements looked defined.
+TEST(UndefinedHook, SumsThatMayOverflowStayUndefinedBehindARelu) {
+  P program;
+  const at::Tensor x = at::full({200, 3}, -3.4e38);
+  program.input("x", x);
+  const std::string sum = program.call1("aten.sum.dim_IntList", {{"self", P::value("x")}, {"dim", P::numbers({1})}});
+  program.output(program.call1("aten.relu.default", {{"self", P::value(sum)}}));
+  EXPECT_TRUE(undefined_elements(program, {x}).all().item<bool>());
+}
+
 TEST(UndefinedHook, CastsOutOfRange) {
   for (Dtype dtype : {Dtype::kU8, Dtype::kI8, Dtype::kI16, Dtype::kI32, Dtype::kI64}) {
     P program;

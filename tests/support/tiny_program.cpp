@@ -242,6 +242,7 @@ Scenario::Scenario(TinyProgram tiny, std::vector<at::Tensor> input_values)
   reference = program.run({RunKind::kReference, 0}, inputs);
   subject = copy_of(reference, {RunKind::kSubject, 0});
   again = copy_of(reference, {RunKind::kSubjectAgain, 1});
+  kernels.seen = kernels.judged = 1;
 }
 
 Judgement Scenario::judge(const Oracle& oracle, std::vector<RunKind> missing) const {
@@ -250,12 +251,19 @@ Judgement Scenario::judge(const Oracle& oracle, std::vector<RunKind> missing) co
                             .violations = violations,
                             .facts = facts,
                             .has_reference = has_reference,
+                            .has_kernels = true,
+                            .judge_kernels = true,
                             .inputs_before = inputs};
   RunRecords records;
   const auto wanted = [&](RunKind kind) { return std::find(missing.begin(), missing.end(), kind) == missing.end(); };
   if (has_reference && wanted(RunKind::kReference)) records.add(reference);
   if (wanted(RunKind::kSubject)) records.add(subject);
   if (wanted(RunKind::kSubjectAgain)) records.add(again);
+  if (wanted(RunKind::kSubjectKernels)) {
+    RunRecord run = copy_of(subject, {RunKind::kSubjectKernels, 0});
+    run.kernels = std::make_shared<KernelRecord>(kernels);
+    records.add(std::move(run));
+  }
   for (int round = 0;; ++round) {
     AOTIFUZZ_CHECK(round < 10) << "an oracle asks for runs without end";
     Judgement judgement = oracle.judge(context, records);

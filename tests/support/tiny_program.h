@@ -9,6 +9,7 @@
 
 #include "core/case.h"
 #include "core/contract.h"
+#include "oracles/kernel_record.h"
 #include "oracles/oracle.h"
 #include "oracles/program_facts.h"
 #include "package/graph.h"
@@ -56,6 +57,7 @@ struct Scenario {
   ProgramFacts facts;
   bool has_reference = true;
   RunRecord reference, subject, again;
+  KernelRecord kernels;  ///< of the run whose kernels are judged; one call by default
   /// Applied to the outputs of referee runs: lets a test make the reference side the odd one.
   std::function<void(RunRecord&)> change_referee;
 

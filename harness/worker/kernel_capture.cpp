@@ -1,0 +1,252 @@
+#include "worker/kernel_capture.h"
+
+#include <ATen/ATen.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/check.h"
+#include "worker/dtype_map.h"
+
+namespace aotifuzz {
+namespace {
+
+constexpr size_t kRegisters = 6;  ///< KernelCall::integers
+
+/// Copies start where a vector may be loaded.
+constexpr size_t kAlignment = 64;
+
+std::optional<uint64_t> word_of(const KernelCall& call, int index) {
+  if (index < 0) return std::nullopt;
+  const auto i = static_cast<size_t>(index);
+  if (i < kRegisters) return call.integers[i];
+  if (i - kRegisters < call.stack_words) return call.stack[i - kRegisters];
+  return std::nullopt;
+}
+
+bool is_floating_parameter(const std::string& type) {
+  return type.find('*') == std::string::npos && (type.find("double") != type.npos || type.find("float") != type.npos);
+}
+
+std::optional<std::vector<int64_t>> numbers(const std::vector<Expr>& expressions, const Expr::Lookup& lookup) {
+  std::vector<int64_t> out;
+  out.reserve(expressions.size());
+  for (const Expr& expression : expressions) {
+    const std::optional<int64_t> value = expression.evaluate(lookup);
+    if (!value) return std::nullopt;
+    out.push_back(*value);
+  }
+  return out;
+}
+
+/// Elements from the least to past the greatest that a layout touches; offset not counted. 0 for no elements.
+std::optional<int64_t> span_of(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
+  int64_t last = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0 || strides[i] < 0) return std::nullopt;
+    if (sizes[i] == 0) return 0;
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) || __builtin_add_overflow(last, reach, &last))
+      return std::nullopt;
+  }
+  return last + 1;
+}
+
+}  // namespace
+
+SnapshotMemory::SnapshotMemory() {
+  file_ = memfd_create("aotifuzz-snapshots", MFD_CLOEXEC);
+  if (file_ < 0 || ftruncate(file_, kBytes) != 0) return;
+  void* memory = mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, file_, 0);
+  if (memory != MAP_FAILED) memory_ = static_cast<char*>(memory);
+}
+
+SnapshotMemory::~SnapshotMemory() {
+  if (memory_) munmap(memory_, kBytes);
+  if (file_ >= 0) close(file_);
+}
+
+const char* SnapshotMemory::copy(const void* from, size_t bytes) {
+  if (!memory_ || bytes > kBytes - used_) return nullptr;
+  // The system call says EFAULT where a load would fault.
+  if (bytes > 0 && pwrite(file_, from, bytes, static_cast<off_t>(used_)) != static_cast<ssize_t>(bytes)) return nullptr;
+  const char* copied = memory_ + used_;
+  used_ = std::min(kBytes, (used_ + bytes + kAlignment - 1) / kAlignment * kAlignment);
+  return copied;
+}
+
+KernelCapture::KernelCapture(const KernelMap& map, const std::vector<CapturePlan>& plans) : map_(map), plans_(plans) {
+  CHECK(map.calls.size() == plans.size());
+  for (const MappedCall& call : map.calls) {
+    std::vector<Word> words;
+    for (const KernelArgument& argument : call.arguments) {
+      Word word;
+      if (call.kind == MappedCall::Kind::kCpp) {
+        word.index = argument.at;
+      } else if (call.kind == MappedCall::Kind::kShim && argument.at < static_cast<int>(call.signature.size())) {
+        const std::string& type = call.signature[argument.at];
+        word.handle = type.find("AtenTensorHandle") != type.npos;
+        word.by_address = word.handle && type.find('*') != type.npos;
+        word.index = 0;
+        for (int i = 0; i < argument.at; ++i) word.index += !is_floating_parameter(call.signature[i]);
+        if (!word.handle) word.index = -1;
+      }
+      words.push_back(word);
+    }
+    words_.push_back(std::move(words));
+  }
+}
+
+void KernelCapture::begin(std::span<const at::Tensor> inputs) {
+  if (!memory_) memory_.emplace();
+  memory_->clear();
+  calls_.clear();
+  symbols_.clear();
+  next_ = 0;
+  inside_ = false;
+  for (const auto& [name, source] : map_.symbols) {
+    if (source.input < 0 || source.input >= static_cast<int64_t>(inputs.size())) continue;
+    const at::Tensor& input = inputs[source.input];
+    if (!input.defined() || source.dim < 0 || source.dim >= input.dim()) continue;
+    symbols_[name] = source.stride ? input.stride(source.dim) : input.size(source.dim);
+  }
+  KernelCalls& calls = KernelCalls::instance();
+  behind_ = calls.observer();
+  calls.set_observer(this);
+}
+
+std::vector<CapturedCall> KernelCapture::end() {
+  KernelCalls::instance().set_observer(behind_);
+  behind_ = nullptr;
+  // The run ended within it, by an exception.
+  if (inside_) calls_.pop_back();
+  inside_ = false;
+  return std::move(calls_);
+}
+
+std::optional<int64_t> KernelCapture::symbol(const std::string& name) const {
+  if (const auto known = symbols_.find(name); known != symbols_.end()) return known->second;
+  const auto precomputed = map_.precomputed.find(name);
+  if (precomputed == map_.precomputed.end()) return std::nullopt;
+  return precomputed->second.evaluate([&](const std::string& other) -> std::optional<int64_t> {
+    const auto known = symbols_.find(other);
+    return known == symbols_.end() ? std::nullopt : std::optional<int64_t>(known->second);
+  });
+}
+
+/// Calls that did not happen (an empty tensor) are passed over; one that the map does not know changes nothing.
+std::optional<size_t> KernelCapture::find_call(const KernelCall& call) const {
+  for (size_t i = next_; i < map_.calls.size(); ++i)
+    if (map_.calls[i].kernel == call.name) return i;
+  return std::nullopt;
+}
+
+std::optional<KernelCapture::Buffer> KernelCapture::buffer_of(const KernelCall& call, size_t mapped,
+                                                              size_t argument) const {
+  const MappedCall& to = map_.calls[mapped];
+  Buffer buffer;
+  if (to.kind == MappedCall::Kind::kProxy) {
+    // (executor, node, number of ints, ints, number of tensors, tensors)
+    constexpr int kCount = 4, kTensors = 5;
+    const std::optional<uint64_t> count = word_of(call, kCount), tensors = word_of(call, kTensors);
+    const auto at = static_cast<uint64_t>(to.arguments[argument].at);
+    if (!count || !tensors || at >= *count || *tensors == 0) return std::nullopt;
+    buffer.tensor = reinterpret_cast<at::Tensor* const*>(*tensors)[at];
+  } else {
+    const Word& word = words_[mapped][argument];
+    const std::optional<uint64_t> value = word_of(call, word.index);
+    if (!value || *value == 0) return std::nullopt;
+    if (!word.handle) {
+      buffer.data = reinterpret_cast<void*>(*value);
+      return buffer;
+    }
+    buffer.tensor = word.by_address ? *reinterpret_cast<at::Tensor**>(*value) : reinterpret_cast<at::Tensor*>(*value);
+  }
+  if (!buffer.tensor || !buffer.tensor->defined() || !buffer.tensor->has_storage()) return std::nullopt;
+  buffer.data = buffer.tensor->data_ptr();
+  return buffer;
+}
+
+at::Tensor KernelCapture::read(const KernelCall& call, size_t mapped, const CapturePlan::Read& wanted,
+                               std::string* failure) {
+  const KernelArgument& argument = map_.calls[mapped].arguments[wanted.argument];
+  const KernelLabel& label = (wanted.on_entry ? argument.entry : argument.exit)[wanted.label];
+  const auto fail = [&](std::string why) {
+    *failure = std::move(why);
+    return at::Tensor();
+  };
+  const std::optional<Buffer> buffer = buffer_of(call, mapped, wanted.argument);
+  const Expr::Lookup lookup = [&](const std::string& name) { return symbol(name); };
+  std::optional<std::vector<int64_t>> sizes = numbers(label.sizes, lookup), strides = numbers(label.strides, lookup);
+  std::optional<int64_t> offset = label.offset.evaluate(lookup);
+  if (!buffer) {
+    // Tensors without elements have no memory.
+    const bool empty = sizes && strides && std::find(sizes->begin(), sizes->end(), 0) != sizes->end();
+    const c10::ScalarType type = to_scalar_type(argument.dtype);
+    if (!empty || type == c10::ScalarType::Undefined) return fail("an argument that is no plain tensor");
+    return at::empty_strided(*sizes, *strides, at::TensorOptions(type));
+  }
+  if (!sizes || !strides || !offset) {
+    // A tensor knows its own layout; a pointer does not.
+    if (!buffer->tensor || buffer->tensor->dim() != static_cast<int64_t>(label.sizes.size()))
+      return fail("a size that depends on values");
+    sizes = buffer->tensor->sizes().vec();
+    strides = buffer->tensor->strides().vec();
+    offset = 0;
+  }
+  const c10::ScalarType type = buffer->tensor ? buffer->tensor->scalar_type() : to_scalar_type(argument.dtype);
+  const std::optional<int64_t> span = span_of(*sizes, *strides);
+  if (type == c10::ScalarType::Undefined || !span || *offset < 0) return fail("a buffer of unknown layout");
+  const auto element = static_cast<int64_t>(c10::elementSize(type));
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(*span, element, &bytes)) return fail("a buffer of unknown layout");
+  const char* from = static_cast<const char*>(buffer->data) + *offset * element;
+  const char* copied = memory_->copy(from, static_cast<size_t>(bytes));
+  if (!copied) return fail("a buffer that is smaller than its layout, or no room for a copy of it");
+  return at::from_blob(const_cast<char*>(copied), *sizes, *strides, at::TensorOptions(type));
+}
+
+/// Sizes that only values decide become known with the first tensor that has them.
+void KernelCapture::bind_symbols(const KernelCall& call, size_t mapped) {
+  const MappedCall& to = map_.calls[mapped];
+  if (to.kind == MappedCall::Kind::kCpp) return;
+  for (size_t i = 0; i < to.arguments.size(); ++i)
+    for (const KernelLabel& label : to.arguments[i].exit)
+      for (size_t dim = 0; dim < label.sizes.size(); ++dim) {
+        const Expr& size = label.sizes[dim];
+        if (size.op() != ExprOp::kSymbol || symbol(size.name())) continue;
+        const std::optional<Buffer> buffer = buffer_of(call, mapped, i);
+        if (buffer && buffer->tensor && buffer->tensor->dim() == static_cast<int64_t>(label.sizes.size()))
+          symbols_[size.name()] = buffer->tensor->size(static_cast<int64_t>(dim));
+      }
+}
+
+void KernelCapture::read_all(const KernelCall& call, bool on_entry) {
+  CapturedCall& captured = calls_.back();
+  for (const CapturePlan::Read& wanted : plans_[captured.call].reads)
+    if (wanted.on_entry == on_entry)
+      (on_entry ? captured.entries : captured.exits).push_back(read(call, captured.call, wanted, &captured.failure));
+}
+
+void KernelCapture::before(const KernelCall& call) {
+  if (behind_) behind_->before(call);
+  if (inside_) return;  // an op of torch that calls back
+  const std::optional<size_t> mapped = find_call(call);
+  if (!mapped) return;
+  next_ = *mapped + 1;
+  calls_.push_back({.call = *mapped});
+  inside_ = true;
+  read_all(call, /*on_entry=*/true);
+}
+
+void KernelCapture::after(const KernelCall& call) {
+  if (behind_) behind_->after(call);
+  if (!inside_ || calls_.empty() || map_.calls[calls_.back().call].kernel != call.name) return;
+  inside_ = false;
+  bind_symbols(call, calls_.back().call);
+  read_all(call, /*on_entry=*/false);
+}
+
+}  // namespace aotifuzz
