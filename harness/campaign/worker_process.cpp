@@ -279,8 +279,13 @@ WorkerDeath WorkerProcess::recorded(const WorkerMessage& ending, bool killed) co
   death.reference_done = recorder.reference_done != 0;
   death.reference_accepts = recorder.reference_accepts != 0;
   death.fault_address = recorder.fault_address;
-  if (death.kind == WorkerDeath::Kind::kSignal) death.memory = recorded_memory_fault(recorder);
-  if (std::string kernel = recorded_kernel(recorder); !kernel.empty()) death.step = std::move(kernel);
+  const bool on_device = death.kind == WorkerDeath::Kind::kDeviceFault;
+  if (death.kind == WorkerDeath::Kind::kSignal || (on_device && death.memory_fault))
+    death.memory = recorded_memory_fault(recorder);
+  if (on_device)
+    death.device_buffers = recorded_device_buffers(recorder);
+  else if (std::string kernel = recorded_kernel(recorder); !kernel.empty())
+    death.step = std::move(kernel);
   death.stack = recorded_stack(recorder);
   death.last_words = link_->last_words();
   return death;
