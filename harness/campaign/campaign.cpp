@@ -65,6 +65,8 @@ CampaignResult Campaign::run(const std::atomic<bool>& stop) {
   stop_ = &stop;
   make_folder(options_.out);
   const FolderLock lock(options_.out);
+  remove_leftovers(options_.out);
+  remove_leftovers(options_.out + "/findings");
   ledger_ = load_ledger(options_.out + "/state.json");
   result_ = {};
   result_.seed = options_.seed;
