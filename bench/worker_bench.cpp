@@ -1,8 +1,9 @@
 // Times the real worker through the real pipes, on one fixed case. Prints one JSON object.
 //
-//   worker_bench cost PACKAGE CASE SECONDS [plain]    us per case with every oracle on, and of the runs inside it;
-//   plain:
-//                                                     with torch's own allocator
+//   worker_bench cost PACKAGE CASE SECONDS [MODE]     us per case with every oracle on, and of the runs inside it;
+//                                                     MODE: guard (default), caching, nocache
+//   worker_bench modes PACKAGE CASE SECONDS           a table: the package's run in every mode and, on a device, under
+//                                                     compute-sanitizer, in turn within each of three rounds
 //   worker_bench recovery PACKAGE GOOD BAD COUNT      ms from sending a case that kills its process to the report of
 //   the next one
 
@@ -13,10 +14,12 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "campaign/find_tool.h"
 #include "campaign/package_session.h"
 #include "core/error.h"
 #include "store/case_text.h"
@@ -74,6 +77,52 @@ nlohmann::json recovery(WorkerProcess& worker, const Case& good, const Case& bad
   return {{"deaths", count}, {"median_ms", median(ms)}, {"max_ms", *std::max_element(ms.begin(), ms.end())}};
 }
 
+/// A worker for one row of the table.
+struct Mode {
+  std::string name;
+  std::unique_ptr<WorkerProcess> worker;
+  std::vector<double> us, ratios;
+};
+
+std::vector<Mode> all_modes(const WorkerOptions& options) {
+  std::vector<Mode> out;
+  const auto add = [&](const std::string& name, WorkerOptions with) {
+    with.serves_itself = !with.arguments.device.empty();
+    with.spares = 0;
+    out.push_back({name, std::make_unique<WorkerProcess>(with), {}, {}});
+    out.back().worker->set_careful(false);
+  };
+  const bool on_device = !options.arguments.device.empty();
+  for (AllocatorMode mode : {AllocatorMode::kCaching, AllocatorMode::kGuard, AllocatorMode::kNoCache}) {
+    if (mode == AllocatorMode::kNoCache && !on_device) continue;
+    WorkerOptions with = options;
+    with.arguments.allocator = mode;
+    add(std::string(allocator_mode_name(mode)), with);
+  }
+  if (!on_device) return out;
+  const auto tool = find_tool("compute-sanitizer");
+  if (!tool) return out;
+  WorkerOptions with = options;
+  with.arguments.allocator = AllocatorMode::kNoCache;
+  with.wrapper = {tool->path, "--tool", "memcheck", "--log-file", "/dev/null"};
+  with.case_timeout = std::chrono::minutes(2);
+  add("memcheck", with);
+  return out;
+}
+
+void print_modes(const WorkerOptions& options, const Case& c, double seconds) {
+  constexpr int kRounds = 3;
+  std::vector<Mode> modes = all_modes(options);
+  for (int round = 0; round < kRounds; ++round)
+    for (Mode& mode : modes) {
+      mode.us.push_back(cost(*mode.worker, c, seconds / kRounds)["runs_us"]["subject"].get<double>());
+      mode.ratios.push_back(mode.us.back() / modes.front().us.back());
+    }
+  std::printf("| memory | run of the package, us | against torch's own |\n| --- | --- | --- |\n");
+  for (const Mode& mode : modes)
+    std::printf("| %s | %.0f | %.2f |\n", mode.name.c_str(), median(mode.us), median(mode.ratios));
+}
+
 int run(const std::vector<std::string>& args) {
   if (args.size() < 4)
     throw UsageError("too few arguments", "worker_bench", "see the comment in bench/worker_bench.cpp");
@@ -81,12 +130,16 @@ int run(const std::vector<std::string>& args) {
   options.arguments.package = args[1];
   options.arguments.device = choose_device(read_package({args[1], "", ""}), "");
   if (!options.arguments.device.empty()) options.spares = spares_on_device();
-  options.arguments.guard_allocator = args.back() != "plain";
+  if (args[0] == "modes") {
+    print_modes(options, read_case(args[2]), std::stod(args[3]));
+    return kExitNoFaults;
+  }
+  if (const auto mode = allocator_mode_from_name(args.back())) options.arguments.allocator = *mode;
   WorkerProcess worker(options);
   const Clock::time_point start = Clock::now();
   worker.set_careful(false);
-  worker.start();
-  nlohmann::json out = {{"worker_start_ms", us_since(start) / 1e3}};
+  const WorkerHello hello = worker.start();
+  nlohmann::json out = {{"worker_start_ms", us_since(start) / 1e3}, {"start", hello.start}};
   if (args[0] == "cost") out.update(cost(worker, read_case(args[2]), std::stod(args[3])));
   if (args[0] == "recovery" && args.size() > 4)
     out.update(recovery(worker, read_case(args[2]), read_case(args[3]), std::stoi(args[4])));

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "campaign/allocator_modes.h"
 #include "campaign/confirmed_reduction.h"
 #include "core/python_repro.h"
 #include "store/atomic_file.h"
@@ -66,6 +65,8 @@ CampaignResult Campaign::run(const std::atomic<bool>& stop) {
   stop_ = &stop;
   make_folder(options_.out);
   const FolderLock lock(options_.out);
+  remove_leftovers(options_.out);
+  remove_leftovers(options_.out + "/findings");
   ledger_ = load_ledger(options_.out + "/state.json");
   result_ = {};
   result_.seed = options_.seed;
@@ -263,10 +264,34 @@ std::chrono::milliseconds Campaign::reduce_time(const Verdict& verdict) const {
   return std::min<std::chrono::milliseconds>(share, options_.reduce_time);
 }
 
+/// Which buffer, where the verdict cannot know it, and who else would notice.
+std::optional<SanitizeResult> Campaign::explain_memory_fault(Finding* finding) {
+  if (finding->verdict.cls != VerdictClass::kMemoryFault || !finding->before.empty()) return std::nullopt;
+  auto& measures = finding->verdict.measures;
+  for (const OtherAllocator& other : subject_.others)
+    measures.emplace_back(other.name, shows_without_guard(triage_, *other.executor, finding->minimal));
+  if (!subject_.sanitize) return std::nullopt;
+  const auto not_run = [&](const std::string& why) {
+    measures.emplace_back("compute-sanitizer", "not run: " + why);
+    ++result_.statistics.sanitizer["not run: " + why];
+    return std::nullopt;
+  };
+  if (stopped()) return not_run("the campaign was stopped");
+  progress("under compute-sanitizer");
+  try {
+    SanitizeResult sanitized = subject_.sanitize(finding->minimal);
+    merge_measures(&measures, sanitizer_measures(sanitized.log, sanitized.fault));
+    if (sanitized.fault) finding->verdict.reason = located_reason(finding->verdict.reason, *sanitized.fault);
+    ++result_.statistics.sanitizer[sanitized.fault ? "named the buffer" : "named no buffer"];
+    return sanitized;
+  } catch (const HarnessError& error) {
+    const std::string why = error.what();
+    return not_run(why.substr(0, why.find('\n')));
+  }
+}
+
 void Campaign::report(Finding finding, const std::string& key, uint64_t duplicates) {
-  if (finding.verdict.cls == VerdictClass::kMemoryFault && subject_.plain && finding.before.empty())
-    finding.verdict.measures.emplace_back("without the guard",
-                                          shows_without_guard(triage_, *subject_.plain, finding.minimal));
+  const std::optional<SanitizeResult> sanitized = explain_memory_fault(&finding);
   // The package is part of the name: two builds in one folder may share a finding.
   const std::string slug = finding_slug(finding.verdict, key + subject_.context.package_hash);
   FindingContext context = subject_.context;
@@ -274,6 +299,7 @@ void Campaign::report(Finding finding, const std::string& key, uint64_t duplicat
   for (const Case& before : finding.before) context.before_python.push_back(python_inputs(before));
   const std::string folder = options_.out + "/findings/" + slug;
   write_finding_folder(folder, finding, context);
+  if (sanitized) add_to_finding(folder, "memcheck", *sanitized);
   // The finding first, the ledger second: killed in between, the worst is that it is found again.
   result_.ledger.known[key] = {slug, finding.verdict.fault, duplicates};
   result_.findings.push_back({std::move(finding), key, folder});

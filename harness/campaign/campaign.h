@@ -4,15 +4,18 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "campaign/allocator_modes.h"
 #include "campaign/case_executor.h"
 #include "campaign/case_source.h"
 #include "campaign/coverage.h"
 #include "campaign/novelty.h"
+#include "campaign/sanitizer.h"
 #include "campaign/statistics.h"
 #include "campaign/triage.h"
 #include "core/finding.h"
@@ -40,7 +43,9 @@ struct CampaignSubject {
   std::map<std::string, std::string> environment;
   FindingContext context;                                 ///< inputs_python is filled in for each finding
   std::map<std::string, std::vector<int64_t>> landmarks;  ///< values worth trying, by dimension: for coverage
-  CaseExecutor* plain = nullptr;  ///< without the guard: shows what production would notice; null: not tried
+  std::vector<OtherAllocator> others = {};                ///< where memory faults are tried too
+  /// Runs a case whose memory fault is confirmed under compute-sanitizer; throws HarnessError. Empty: not done.
+  std::function<SanitizeResult(const Case&)> sanitize = {};
 };
 
 /// What a campaign tells while it runs.
@@ -108,6 +113,7 @@ class Campaign {
   bool may_finish_gaps() const;
   std::chrono::milliseconds reduce_time(const Verdict& verdict) const;
   void report(Finding finding, const std::string& key, uint64_t duplicates);
+  std::optional<SanitizeResult> explain_memory_fault(Finding* finding);
   void save();
   void progress(const char* activity);
   bool stopped() const { return stop_ && *stop_; }

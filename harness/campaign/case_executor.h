@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/case.h"
+#include "core/device_buffers.h"
 #include "core/memory_fault.h"
 #include "core/outcome.h"
 #include "core/worker_report.h"
@@ -32,6 +34,7 @@ struct WorkerDeath {
   std::string device_error;           ///< kDeviceFault: "an illegal memory access was encountered"
   bool memory_fault = false;          ///< kDeviceFault: the error is about memory
   std::optional<MemoryFault> memory;  ///< the address that it died of lies in guarded memory
+  std::vector<DeviceBuffer> device_buffers;  ///< kDeviceFault: what lay where on the device
   std::string stack;                  ///< where it died, one function a line, innermost first; "" = not known
   std::string last_words;             ///< end of what the process wrote to stderr: "free(): invalid pointer"
 };

@@ -52,7 +52,7 @@ class Examination {
   WorkerOptions options(bool guard) const {
     WorkerOptions out;
     out.arguments.planted = true;
-    out.arguments.guard_allocator = guard;
+    if (!guard) out.arguments.allocator = AllocatorMode::kCaching;
     if (on_device_) out.arguments.device = device_;
     out.case_timeout = on_device_ ? kDeviceLimit : kLimit;
     out.spares = on_device_ ? 1 : 0;

@@ -20,9 +20,9 @@ WorkerOptions worker_options(const SessionRequest& request, const PackageInfo& i
   return options;
 }
 
-WorkerOptions plain_options(const SessionRequest& request, const PackageInfo& info) {
+WorkerOptions options_with(AllocatorMode allocator, const SessionRequest& request, const PackageInfo& info) {
   WorkerOptions options = worker_options(request, info);
-  options.arguments.guard_allocator = false;
+  options.arguments.allocator = allocator;
   options.spares = std::min(options.spares, 1);  // it runs a case now and then
   return options;
 }
@@ -92,10 +92,16 @@ PackageSession::PackageSession(SessionRequest request)
     : request_(std::move(request)),
       info_(read_package(request_.package)),
       worker_(worker_options(request_, info_)),
-      plain_worker_(plain_options(request_, info_)) {
+      caching_worker_(options_with(AllocatorMode::kCaching, request_, info_)),
+      nocache_worker_(options_with(AllocatorMode::kNoCache, request_, info_)) {
   for (const std::string& library : request_.ops)
     if (!std::filesystem::is_regular_file(library))
       throw UsageError("the op library is not a file", "--ops " + library, "give the path of a shared library");
+}
+
+std::vector<OtherAllocator> PackageSession::other_allocators() {
+  if (arguments().device.empty()) return {{"without the guard", &caching_worker_}};
+  return {{"with torch's allocator", &caching_worker_}, {"without its cache, launches waited for", &nocache_worker_}};
 }
 
 void PackageSession::require_fitting(const Case& c, const std::string& where) const {

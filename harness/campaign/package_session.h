@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/allocator_modes.h"
 #include "campaign/triage.h"
 #include "campaign/worker_process.h"
 #include "package/package_info.h"
@@ -24,6 +25,9 @@ struct SessionRequest {
   std::string device;  ///< "" = the package's own; "cuda:1" for another of its kind
 };
 
+/// How a worker for `request` is started. Throws as choose_device() does.
+WorkerArguments worker_arguments(const SessionRequest& request, const PackageInfo& info);
+
 /// A package read and a worker that has loaded it. Throws HarnessError when either cannot be done.
 class PackageSession {
  public:
@@ -35,8 +39,11 @@ class PackageSession {
   bool has_reference() { return hello().has_reference; }
   TriageContext triage() { return {info_.contract, has_reference()}; }
   WorkerProcess& worker() { return worker_; }
-  /// One with torch's own allocator, as in production. Starts with its first case.
-  WorkerProcess& plain_worker() { return plain_worker_; }
+  /// Workers with torch's own allocator, as in production, and on a device also without its cache. Each starts with its
+  /// first case.
+  std::vector<OtherAllocator> other_allocators();
+  /// How the worker was started.
+  WorkerArguments arguments() const { return worker_arguments(request_, info_); }
   const WorkerHello& hello() { return worker_.start(); }
 
   /// Throws HarnessError when `c` (read from `where`) is a case for another package: another number of inputs, or the
@@ -54,11 +61,8 @@ class PackageSession {
   SessionRequest request_;
   PackageInfo info_;
   WorkerProcess worker_;
-  WorkerProcess plain_worker_;
+  WorkerProcess caching_worker_, nocache_worker_;
 };
-
-/// How a worker for `request` is started. Throws as choose_device() does.
-WorkerArguments worker_arguments(const SessionRequest& request, const PackageInfo& info);
 
 /// The device to run on: what is `requested` ("" = the package's own), checked against the package. "" for the CPU,
 /// else "cuda:N". Throws HarnessError when the package runs on another kind of device, UsageError for what is no

@@ -19,6 +19,19 @@ namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds kEndTimeout{60'000};
 constexpr const char* kSection = "\n## compute-sanitizer\n";
 
+using Measures = std::vector<std::pair<std::string, std::string>>;
+
+/// finding.json keeps measures as a list of pairs.
+Measures measures_of(const nlohmann::ordered_json& finding) {
+  Measures out;
+  const auto listed = finding.find("measures");
+  if (listed == finding.end() || !listed->is_array()) return out;
+  for (const auto& pair : *listed)
+    if (pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_string())
+      out.emplace_back(pair[0].get<std::string>(), pair[1].get<std::string>());
+  return out;
+}
+
 /// Removed with what is in it.
 class Scratch {
  public:
@@ -47,10 +60,11 @@ SanitizeResult sanitize(const SanitizeRequest& request) {
   const std::string log = scratch.file("log");
   WorkerOptions options;
   options.arguments = request.arguments;
-  options.arguments.guard_allocator = true;
+  options.arguments.allocator = AllocatorMode::kGuard;
   options.case_timeout = request.timeout;
   options.wrapper = {program->path, "--tool", request.tool, "--print-limit", "1000", "--log-file", log};
   options.serves_itself = true;
+  std::vector<DeviceBuffer> buffers;
   {
     WorkerProcess worker(options);
     for (const Case& before : request.before) worker.run(before);
@@ -58,12 +72,14 @@ SanitizeResult sanitize(const SanitizeRequest& request) {
     if (ended.death && ended.death->kind == WorkerDeath::Kind::kLost)
       throw HarnessError("the worker was lost under compute-sanitizer", ended.death->last_words,
                          "replay the case without it; check free memory on the device");
+    if (ended.death) buffers = ended.death->device_buffers;
     worker.end(kEndTimeout);
   }
   SanitizeResult result;
   result.version = program->version;
   result.text = fs::exists(log) ? read_file(log) : "";
   result.log = parse_sanitizer_log(result.text);
+  result.fault = locate(result.log, buffers);
   if (!result.log.complete && result.log.errors.empty())
     throw HarnessError(
         "compute-sanitizer did not get through the case",
@@ -78,6 +94,7 @@ void add_to_finding(const std::string& folder, const std::string& tool, const Sa
   std::string section = kSection;
   section +=
       "\n" + result.version + ", " + tool + ": " + std::to_string(result.log.errors.size()) + " distinct errors\n\n";
+  if (result.fault) section += "The package " + memory_fault_sentence(*result.fault) + ".\n\n";
   for (const SanitizerError& error : result.log.errors) {
     errors.push_back({{"what", error.what},
                       {"kernel", error.kernel},
@@ -90,6 +107,11 @@ void add_to_finding(const std::string& folder, const std::string& tool, const Sa
   }
   const std::string json_path = folder + "/finding.json", report_path = folder + "/report.md";
   if (auto finding = nlohmann::ordered_json::parse(read_file(json_path), nullptr, false); finding.is_object()) {
+    Measures measures = measures_of(finding);
+    merge_measures(&measures, sanitizer_measures(result.log, result.fault));
+    finding["measures"] = measures;
+    if (result.fault && finding.contains("reason") && finding["reason"].is_string())
+      finding["reason"] = located_reason(finding["reason"].get<std::string>(), *result.fault);
     finding["sanitizer"] = {{"tool", tool}, {"version", result.version}, {"errors", std::move(errors)}};
     write_file_whole(json_path, finding.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   }

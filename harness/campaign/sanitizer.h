@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "campaign/sanitizer_log.h"
+#include "campaign/sanitizer_detail.h"
 #include "campaign/worker_process.h"
 
 namespace aotifuzz {
@@ -21,6 +21,7 @@ struct SanitizeResult {
   SanitizerLog log;
   std::string text;     ///< of the log
   std::string version;  ///< of compute-sanitizer
+  std::optional<MemoryFault> fault;  ///< the stray access, where it lies near a buffer of the package
 };
 
 /// Runs a case under NVIDIA's compute-sanitizer in a process of its own, with the guard allocator: each tensor then
@@ -28,7 +29,8 @@ struct SanitizeResult {
 /// the tool is not there or does not get through.
 SanitizeResult sanitize(const SanitizeRequest& request);
 
-/// Adds what was found to a finding's folder: sanitizer.log, a section of report.md, a member of finding.json.
+/// Adds what was found to a finding's folder: sanitizer.log, a section of report.md; measures and a member of
+/// finding.json.
 void add_to_finding(const std::string& folder, const std::string& tool, const SanitizeResult& result);
 
 }  // namespace aotifuzz

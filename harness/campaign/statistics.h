@@ -26,6 +26,7 @@ class Statistics {
   std::map<std::string, uint64_t> verdicts;  ///< "close: pass"
   std::map<std::string, uint64_t> skips;     ///< "close: random op: aten.rand.default"
   std::map<std::string, uint64_t> mistrusted;
+  std::map<std::string, uint64_t> sanitizer;  ///< memory faults of a device: "named the buffer", "not run: ..."
 
   double cases_per_second() const { return elapsed_us > 0 ? 1e6 * static_cast<double>(cases) / elapsed_us : 0; }
   /// Judging hardly anything must not look like finding nothing.

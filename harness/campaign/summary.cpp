@@ -114,6 +114,8 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
     for (const auto& [key, times] : result.set_aside) out += fmt::format("  {:>8}  {}\n", times, key);
   }
 
+  list(&out, "memory faults under compute-sanitizer", statistics.sanitizer);
+
   const int faults = count(result, true), gaps = count(result, false);
   const int known_faults = result.known_faults() - faults, known_gaps = result.known_gaps() - gaps;
   out += fmt::format("\nfaults: {}{}\n", faults,
@@ -155,6 +157,7 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
   root["verdicts"] = statistics.verdicts;
   root["skips"] = statistics.skips;
   root["mistrusted"] = statistics.mistrusted;
+  root["sanitizer"] = statistics.sanitizer;
   root["set_aside"] = result.set_aside;
   root["worker"] = {{"starts", context.worker_starts},
                     {"processes", context.worker_children},

@@ -114,6 +114,10 @@ void add_measures(const TriageContext& context, const WorkerDeath& death, Verdic
   verdict->measures.emplace_back("stage", std::string(stage_name(death.stage)));
   if (!death.step.empty() && !death.memory)
     verdict->measures.emplace_back(death.kind == WorkerDeath::Kind::kDeviceFault ? "kernel" : "step", death.step);
+  std::string given;
+  for (const DeviceBuffer& buffer : death.device_buffers)
+    if (buffer.is_argument) given += (given.empty() ? "" : "; ") + memory_buffer_text(buffer.buffer);
+  if (!given.empty()) verdict->measures.emplace_back("buffers of the launch", given);
   if (death.fault_address) verdict->measures.emplace_back("fault address", hex(death.fault_address));
   if (!death.stack.empty()) verdict->measures.emplace_back("stack", on_one_line(death.stack));
   if (context.has_reference)

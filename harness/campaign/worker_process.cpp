@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <cstring>
+#include <thread>
 
 #include "core/error.h"
 #include "store/case_text.h"
@@ -47,20 +48,37 @@ std::unique_ptr<WorkerLink> WorkerProcess::launch() {
 
 const WorkerHello& WorkerProcess::start() {
   if (link_) return hello_;
-  link_ = launch();
-  greet();
-  await_ready();
-  if (child_ < 0) fail_start("the worker loaded the package but serves no cases");
+  for (int tries = 1; child_ < 0; ++tries) {
+    link_ = launch();
+    if (greet()) await_ready();
+    if (child_ > 0) break;
+    if (!link_ || !was_killed()) fail_start("the worker loaded the package but serves no cases");
+    // Whoever kills processes at random says nothing about the package.
+    if (tries == kKilledStartsMax) fail_start("the worker was killed each time that it was started");
+    ++counters_.losses;
+    drop();
+  }
   refill();
   return hello_;
 }
 
-void WorkerProcess::greet() {
+/// By somebody else: of a program that closed its pipe.
+bool WorkerProcess::was_killed() {
+  const auto deadline = Clock::now() + kKillTimeout;
+  while (!link_->ended() && Clock::now() < deadline) std::this_thread::sleep_for(milliseconds(2));
+  if (!link_->ended()) return false;
+  const int status = link_->wait(milliseconds(0));
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+/// False: it was killed before it could say hello.
+bool WorkerProcess::greet() {
   WorkerMessage message;
   switch (link_->read(Clock::now() + options_.start_timeout, &message)) {
     case Read::kTimeout:
       fail_start("the worker did not finish loading in time");
     case Read::kClosed:
+      if (was_killed()) return false;
       fail_start("the worker ended before it had loaded the package");
     case Read::kGarbage:
       fail_start("the worker does not speak our protocol");
@@ -73,6 +91,7 @@ void WorkerProcess::greet() {
   }
   if (message.kind != WorkerMessage::Kind::kHello) fail_start("the worker does not say hello first");
   hello_ = message.hello;
+  return true;
 }
 
 std::string WorkerProcess::where(const std::string& words) const {
@@ -127,8 +146,7 @@ void WorkerProcess::replace() {
     spares_.pop_front();
     refill();  // first, so that it loads while we wait for this one
     try {
-      greet();
-      await_ready();
+      if (greet()) await_ready();
       if (child_ < 0) drop();
     } catch (const HarnessError&) {
       // The device has no room for so many, most likely: go on with fewer, and let start() say what is wrong with all.
@@ -279,8 +297,13 @@ WorkerDeath WorkerProcess::recorded(const WorkerMessage& ending, bool killed) co
   death.reference_done = recorder.reference_done != 0;
   death.reference_accepts = recorder.reference_accepts != 0;
   death.fault_address = recorder.fault_address;
-  if (death.kind == WorkerDeath::Kind::kSignal) death.memory = recorded_memory_fault(recorder);
-  if (std::string kernel = recorded_kernel(recorder); !kernel.empty()) death.step = std::move(kernel);
+  const bool on_device = death.kind == WorkerDeath::Kind::kDeviceFault;
+  if (death.kind == WorkerDeath::Kind::kSignal || (on_device && death.memory_fault))
+    death.memory = recorded_memory_fault(recorder);
+  if (on_device)
+    death.device_buffers = recorded_device_buffers(recorder);
+  else if (std::string kernel = recorded_kernel(recorder); !kernel.empty())
+    death.step = std::move(kernel);
   death.stack = recorded_stack(recorder);
   death.last_words = link_->last_words();
   return death;

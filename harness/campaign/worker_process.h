@@ -32,6 +32,7 @@ struct WorkerOptions {
 class WorkerProcess final : public CaseExecutor {
  public:
   static constexpr int kLossesMax = 3;
+  static constexpr int kKilledStartsMax = 10;  ///< by somebody else, in a row
 
   explicit WorkerProcess(WorkerOptions options);
   ~WorkerProcess() override;
@@ -62,7 +63,8 @@ class WorkerProcess final : public CaseExecutor {
 
   bool serves_itself() const { return options_.serves_itself || options_.spares > 0; }
   std::unique_ptr<WorkerLink> launch();
-  void greet();
+  bool greet();
+  bool was_killed();
   void await_ready();
   void note_ready(pid_t child);
   void replace();

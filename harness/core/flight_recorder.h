@@ -37,9 +37,10 @@ struct FaultEntry {
   int32_t guarded = 0;    ///< 1: the address lies in a guard region or in a slot whose buffer was freed
   int32_t access = 0;     ///< MemoryFault::Access
   int32_t place = 0;      ///< MemoryFault::Place
-  int32_t slot = -1;      ///< index into FlightRecorder::allocations; -1: near none
+  int32_t slot = -1;      ///< index into FlightRecorder::allocations, or device_allocations; -1: near none
   uint64_t distance = 0;  ///< bytes past the end, before the start, or from the start of what was freed
   int32_t frame_count = 0;
+  int32_t on_device = 0;                ///< 1: `slot` is one of the device
   uint64_t frames[kFramesMax] = {};     ///< the faulting instruction, then return addresses
   char stack_text[kStackTextMax] = {};  ///< the same as symbols, one a line, by the fork server after the death
 };
@@ -50,8 +51,9 @@ struct FaultEntry {
 /// untouched.
 struct FlightRecorder {
   static constexpr uint32_t kMagic = 0x41465a31;  // "AFZ1"
-  static constexpr uint32_t kVersion = 2;
+  static constexpr uint32_t kVersion = 3;
   static constexpr size_t kAllocations = 16'384;
+  static constexpr size_t kDeviceAllocations = 4096;
   static constexpr size_t kKernels = 512;  ///< distinct; what comes later has no name here
   static constexpr size_t kKernelNameMax = 96;
   static constexpr size_t kCalls = 4096;  ///< of a run, whose names are kept
@@ -69,19 +71,22 @@ struct FlightRecorder {
 
   std::atomic<int32_t> calls{0};         ///< kernel calls of this run that began
   std::atomic<int32_t> call_running{0};  ///< 1: the last of them has not returned
-  uint64_t call_words[kCallWords] = {};  ///< its first integer arguments
+  uint64_t call_words[kCallWords] = {};  ///< its first integer arguments; of a launch on a device: its pointers
   int32_t kernel_count = 0;
   FaultEntry fault;
 
   char kernels[kKernels][kKernelNameMax];     ///< filled when the package is loaded
   uint16_t call_kernels[kCalls];              ///< index into `kernels`, by call
   AllocationEntry allocations[kAllocations];  ///< by slot, in order of address
+  /// Of the device's memory, by slot, in no order. What has no place here is not named.
+  AllocationEntry device_allocations[kDeviceAllocations];
 
   void begin_case(uint64_t id) {
     reference_done = reference_accepts = 0;
     fault_address = 0;
     fault_signal = 0;
     fault.guarded = 0;
+    fault.on_device = 0;
     fault.frame_count = 0;
     fault.stack_text[0] = '\0';
     begin_run();
@@ -100,6 +105,6 @@ struct FlightRecorder {
     step[n] = '\0';
   }
 };
-static_assert(sizeof(FlightRecorder) == 2'158'208, "layout is shared between programs: bump kVersion and this number");
+static_assert(sizeof(FlightRecorder) == 2'682'496, "layout is shared between programs: bump kVersion and this number");
 
 }  // namespace aotifuzz

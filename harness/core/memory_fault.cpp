@@ -46,13 +46,6 @@ std::string buffer_key(const MemoryFault& fault) {
   return "intermediate";
 }
 
-std::string buffer_text(const MemoryFault& fault) {
-  if (!fault.buffer_known) return "every buffer";
-  const std::string bytes = std::to_string(fault.bytes) + " bytes";
-  if (fault.role != BufferRole::kOther) return buffer_key(fault) + " (" + bytes + ")";
-  return "an intermediate or output (buffer " + std::to_string(fault.serial) + " of the run, " + bytes + ")";
-}
-
 const char* access_word(Access access) {
   switch (access) {
     case Access::kRead:
@@ -81,10 +74,8 @@ const char* place_words(Place place) {
 
 }  // namespace
 
-MemoryFault recorded_buffer(const FlightRecorder& recorder, int slot) {
+MemoryFault buffer_of(const FlightRecorder& recorder, const AllocationEntry& buffer) {
   MemoryFault fault;
-  if (slot < 0 || slot >= static_cast<int>(FlightRecorder::kAllocations)) return fault;
-  const AllocationEntry& buffer = recorder.allocations[slot];
   if (buffer.state != AllocationEntry::kLive && buffer.state != AllocationEntry::kFreed) return fault;
   fault.buffer_known = true;
   if (buffer.role == BufferRole::kInput || buffer.role == BufferRole::kConstant) fault.role = buffer.role;
@@ -97,10 +88,19 @@ MemoryFault recorded_buffer(const FlightRecorder& recorder, int slot) {
   return fault;
 }
 
+MemoryFault recorded_buffer(const FlightRecorder& recorder, int slot) {
+  if (slot < 0 || slot >= static_cast<int>(FlightRecorder::kAllocations)) return {};
+  return buffer_of(recorder, recorder.allocations[slot]);
+}
+
 std::optional<MemoryFault> recorded_memory_fault(const FlightRecorder& recorder) {
   const FaultEntry& entry = recorder.fault;
   if (entry.guarded != 1) return std::nullopt;
-  MemoryFault fault = recorded_buffer(recorder, entry.slot);
+  const bool of_device = entry.on_device == 1 && entry.slot >= 0 &&
+                         entry.slot < static_cast<int>(FlightRecorder::kDeviceAllocations);
+  MemoryFault fault = of_device              ? buffer_of(recorder, recorder.device_allocations[entry.slot])
+                      : entry.on_device == 1 ? MemoryFault()
+                                             : recorded_buffer(recorder, entry.slot);
   if (entry.access >= 0 && entry.access <= static_cast<int32_t>(Access::kWrite))
     fault.access = static_cast<Access>(entry.access);
   if (entry.place >= 0 && entry.place <= static_cast<int32_t>(Place::kReadOnly))
@@ -117,6 +117,13 @@ std::string recorded_kernel(const FlightRecorder& recorder) {
 
 std::string recorded_stack(const FlightRecorder& recorder) { return text_of(recorder.fault.stack_text); }
 
+std::string memory_buffer_text(const MemoryFault& fault) {
+  if (!fault.buffer_known) return "every buffer";
+  const std::string bytes = std::to_string(fault.bytes) + " bytes";
+  if (fault.role != BufferRole::kOther) return buffer_key(fault) + " (" + bytes + ")";
+  return "an intermediate or output (buffer " + std::to_string(fault.serial) + " of the run, " + bytes + ")";
+}
+
 std::string memory_fault_key(const MemoryFault& fault) {
   return std::string(access_word(fault.access)) + " " + place_words(fault.place) + " " + buffer_key(fault);
 }
@@ -125,7 +132,7 @@ std::string memory_fault_sentence(const MemoryFault& fault) {
   std::string out = fault.access == Access::kRead    ? "reads "
                     : fault.access == Access::kWrite ? "writes "
                                                      : "touches memory ";
-  const std::string buffer = buffer_text(fault), distance = std::to_string(fault.distance);
+  const std::string buffer = memory_buffer_text(fault), distance = std::to_string(fault.distance);
   if (!fault.buffer_known) return out + "in a guard region, far from " + buffer;
   switch (fault.place) {
     case Place::kPastEnd:
@@ -140,13 +147,11 @@ std::string memory_fault_sentence(const MemoryFault& fault) {
   return out + "at byte " + distance + " of " + buffer + ", which the program does not write";
 }
 
-namespace {
-
-std::vector<std::pair<std::string, std::string>> measures_of(const MemoryFault& fault) {
+std::vector<std::pair<std::string, std::string>> memory_fault_measures(const MemoryFault& fault) {
   std::vector<std::pair<std::string, std::string>> out;
   out.emplace_back("access", access_word(fault.access));
   if (fault.buffer_known) {
-    out.emplace_back("buffer", buffer_text(fault));
+    out.emplace_back("buffer", memory_buffer_text(fault));
     const char* unit = fault.place == Place::kPastEnd       ? "bytes past the end"
                        : fault.place == Place::kBeforeStart ? "bytes before the start"
                                                             : "at byte";
@@ -158,6 +163,8 @@ std::vector<std::pair<std::string, std::string>> measures_of(const MemoryFault& 
   if (!fault.freed.empty()) out.emplace_back("freed", fault.freed);
   return out;
 }
+
+namespace {
 
 /// The condition behind a fault: one that speaks of the touched input, else the first.
 const Violation* broken_condition(const std::vector<Violation>& broken, const std::string& input) {
@@ -198,7 +205,7 @@ Verdict memory_fault_verdict(const MemoryFault& fault, const InputState& inputs)
   if (!fault.kernel.empty()) reason += " in " + fault.kernel;
   Verdict verdict =
       verdict_on(memory_fault_key(fault), reason, fault.role == BufferRole::kInput ? fault.name : "", inputs);
-  verdict.measures = measures_of(fault);
+  verdict.measures = memory_fault_measures(fault);
   const Violation* broken = broken_condition(inputs.broken, fault.role == BufferRole::kInput ? fault.name : "");
   if (broken) verdict.measures.emplace_back("broken condition", broken->text + ": " + broken->detail);
   return verdict;

@@ -41,15 +41,22 @@ struct MemoryFault {
 std::optional<MemoryFault> recorded_memory_fault(const FlightRecorder& recorder);
 /// What the table says of the buffer in `slot`; the access is the caller's to fill in.
 MemoryFault recorded_buffer(const FlightRecorder& recorder, int slot);
+/// The same of an entry of either table.
+MemoryFault buffer_of(const FlightRecorder& recorder, const AllocationEntry& entry);
 /// Name of the kernel being run; "" when none is.
 std::string recorded_kernel(const FlightRecorder& recorder);
 /// The stack as the fork server wrote it, one frame a line.
 std::string recorded_stack(const FlightRecorder& recorder);
 
+/// "input idx (160 bytes)"; "every buffer" when it is not known.
+std::string memory_buffer_text(const MemoryFault& fault);
 /// "read past end of input idx": no size, address or kernel, so it may stand in a signature.
 std::string memory_fault_key(const MemoryFault& fault);
 /// "reads 0 bytes past the end of input idx (160 bytes)".
 std::string memory_fault_sentence(const MemoryFault& fault);
+
+/// Everything known of the access, as measures of a verdict.
+std::vector<std::pair<std::string, std::string>> memory_fault_measures(const MemoryFault& fault);
 
 /// What the inputs were like on which memory was touched.
 struct InputState {

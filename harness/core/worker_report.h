@@ -34,6 +34,7 @@ struct WorkerHello {
   std::vector<std::string> not_judged;
   std::string device = {};              ///< "cuda:0 NVIDIA H200, compute capability 9.0"; "" = runs on the CPU
   bool has_reference = false;           ///< one that can be run
+  std::vector<std::string> start = {};  ///< what the start consisted of: "libraries 210 ms"; empty: not measured
 };
 
 }  // namespace aotifuzz

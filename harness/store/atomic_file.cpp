@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
 #include "core/error.h"
 
@@ -19,11 +20,22 @@ namespace {
                      "check that the disk has space and that you may write there");
 }
 
+/// Without this a rename may be lost with the power.
+void sync_folder(const std::string& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  ::fsync(fd);
+  ::close(fd);
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
 }  // namespace
 
 void write_file_whole(const std::string& path, std::string_view content) {
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  if (folder.empty()) folder = ".";
   // The process number keeps two writers of one file apart; which of them is last does not matter.
   const std::string temporary = path + "." + std::to_string(::getpid()) + ".tmp";
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -49,11 +61,23 @@ void write_file_whole(const std::string& path, std::string_view content) {
     errno = error;
     fail("cannot put a file in place", path);
   }
-  // Without this the rename itself may be lost with the power.
-  if (const int dir = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); dir >= 0) {
-    ::fsync(dir);
-    ::close(dir);
+  sync_folder(folder_of(path));
+}
+
+void rename_folder(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) fail("cannot put a folder in place", to);
+  sync_folder(folder_of(to));
+}
+
+void remove_leftovers(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::vector<fs::path> leftovers;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const fs::path& path = it->path();
+    if (path.extension() == ".tmp" || path.filename().string().starts_with(kUnfinished)) leftovers.push_back(path);
   }
+  for (const fs::path& path : leftovers) fs::remove_all(path, error);
 }
 
 std::string read_file(const std::string& path) {

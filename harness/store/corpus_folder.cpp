@@ -32,8 +32,10 @@ std::vector<std::string> find_cases(const std::string& path) {
     files.push_back((fs::path(path) / "case.txt").string());
   } else {
     std::error_code error;
-    for (fs::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error))
+    for (fs::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+      if (it->path().filename().string().starts_with(kUnfinished)) it.disable_recursion_pending();
       if (it->path().filename() == "case.txt") files.push_back(it->path().string());
+    }
     if (error) throw HarnessError("cannot list a folder: " + error.message(), path, "check that you may read it");
     std::sort(files.begin(), files.end());
   }

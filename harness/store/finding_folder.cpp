@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 
 #include "store/atomic_file.h"
 #include "store/case_text.h"
@@ -42,13 +43,20 @@ std::string print_finding_case(const Finding& finding, const std::string& folder
 }
 
 void write_finding_folder(const std::string& folder, const Finding& finding, const FindingContext& context) {
-  make_folder(folder);
-  write_file_whole(folder + "/case.txt", print_finding_case(finding, folder));
-  write_file_whole(folder + "/original.txt", print_case(finding.original));
+  namespace fs = std::filesystem;
+  // One that is there already is written over file by file.
+  const bool there = fs::exists(folder);
+  const fs::path place = folder;
+  const std::string staging =
+      there ? folder : (place.parent_path() / (std::string(kUnfinished) + place.filename().string())).string();
+  make_folder(staging);
+  write_file_whole(staging + "/case.txt", print_finding_case(finding, folder));
+  write_file_whole(staging + "/original.txt", print_case(finding.original));
   const std::string script = print_python_reproducer(finding, context);
-  write_file_whole(folder + "/repro.py", script);
-  write_file_whole(folder + "/report.md", print_issue_report(finding, script, folder));
-  write_file_whole(folder + "/finding.json", print_finding(finding, context));
+  write_file_whole(staging + "/repro.py", script);
+  write_file_whole(staging + "/report.md", print_issue_report(finding, script, folder));
+  write_file_whole(staging + "/finding.json", print_finding(finding, context));
+  if (!there) rename_folder(staging, folder);
 }
 
 }  // namespace aotifuzz

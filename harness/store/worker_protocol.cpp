@@ -107,7 +107,8 @@ json hello_json(const WorkerHello& hello) {
           {"device", hello.device},
           {"has_reference", hello.has_reference},
           {"oracles", hello.oracles},
-          {"not_judged", hello.not_judged}};
+          {"not_judged", hello.not_judged},
+          {"start", hello.start}};
 }
 
 json verdict_json(const Verdict& verdict) {
@@ -289,6 +290,7 @@ Result<WorkerMessage> parse_message(std::string_view line) {
     fields.boolean("has_reference", &message.hello.has_reference);
     fields.strings("oracles", &message.hello.oracles);
     fields.strings("not_judged", &message.hello.not_judged);
+    fields.strings("start", &message.hello.start);
     if (!fields.ok()) return fields.error();
   } else if (key == "ready") {
     message.kind = WorkerMessage::Kind::kReady;
@@ -356,52 +358,6 @@ Result<WorkerRequest> parse_request_line(std::string_view line) {
   request.id = static_cast<uint64_t>(*id);
   request.bytes = static_cast<size_t>(*bytes);
   return request;
-}
-
-std::vector<std::string> WorkerArguments::print() const {
-  std::vector<std::string> out =
-      planted ? std::vector<std::string>{"--planted", "yes"} : std::vector<std::string>{"--package", package};
-  if (!model.empty()) out.insert(out.end(), {"--model", model});
-  if (!reference.empty()) out.insert(out.end(), {"--reference", reference});
-  for (const std::string& library : ops) out.insert(out.end(), {"--ops", library});
-  if (memory_mib > 0) out.insert(out.end(), {"--memory-mib", std::to_string(memory_mib)});
-  if (!guard_allocator) out.insert(out.end(), {"--allocator", "plain"});
-  if (!device.empty()) out.insert(out.end(), {"--device", device});
-  return out;
-}
-
-Result<WorkerArguments> parse_worker_arguments(const std::vector<std::string>& arguments) {
-  WorkerArguments out;
-  for (size_t i = 0; i < arguments.size(); i += 2) {
-    const std::string& flag = arguments[i];
-    if (i + 1 == arguments.size()) return parse_error("a flag without a value", flag);
-    const std::string& value = arguments[i + 1];
-    if (flag == "--package") {
-      out.package = value;
-    } else if (flag == "--model") {
-      out.model = value;
-    } else if (flag == "--reference") {
-      out.reference = value;
-    } else if (flag == "--ops") {
-      out.ops.push_back(value);
-    } else if (flag == "--memory-mib") {
-      const auto mib = parse_int(value);
-      if (!mib || *mib < 0) return parse_error("not a number of MiB", flag + " " + value);
-      out.memory_mib = *mib;
-    } else if (flag == "--allocator") {
-      if (value != "guard" && value != "plain") return parse_error("neither guard nor plain", flag + " " + value);
-      out.guard_allocator = value == "guard";
-    } else if (flag == "--device") {
-      out.device = value;
-    } else if (flag == "--planted") {
-      if (value != "yes") return parse_error("only yes is known", flag + " " + value);
-      out.planted = true;
-    } else {
-      return parse_error("unknown flag", flag);
-    }
-  }
-  if (out.package.empty() && !out.planted) return parse_error("no package given", "--package");
-  return out;
 }
 
 }  // namespace aotifuzz

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/worker_report.h"
+#include "store/worker_arguments.h"
 
 namespace aotifuzz {
 
@@ -52,27 +53,5 @@ struct WorkerRequest {
   bool careful = false;  ///< wait for each kernel, and probe more than a case needs
 };
 Result<WorkerRequest> parse_request_line(std::string_view line);  ///< newline optional
-
-/// How a worker is started: `aotifuzz-worker --package P [--model M] [--reference R] [--ops LIB]... [--memory-mib N]
-/// [--allocator guard|plain] [--device cuda:N]`, or with `--planted yes` in place of the package.
-/// The three descriptors are fixed: a package is native code that may print to stdout, so stdout is not the pipe.
-struct WorkerArguments {
-  static constexpr int kRequestFd = 3;   ///< worker reads
-  static constexpr int kMessageFd = 4;   ///< worker writes
-  static constexpr int kRecorderFd = 5;  ///< memfd of sizeof(FlightRecorder) bytes, made by the parent; mmap it shared
-
-  std::string package;
-  std::string model;      ///< "" = the only one, or "model"
-  std::string reference;  ///< "" = in the package, if there
-  std::vector<std::string> ops;
-  int64_t memory_mib = 0;  ///< 0 = no limit
-  bool guard_allocator =
-      true;              ///< tensors lie against inaccessible pages; false: torch's own allocator, as in production
-  std::string device;    ///< "" = cpu, else "cuda:0"
-  bool planted = false;  ///< serve core/planted.h instead of a package
-
-  std::vector<std::string> print() const;  ///< arguments after the program's name
-};
-Result<WorkerArguments> parse_worker_arguments(const std::vector<std::string>& arguments);
 
 }  // namespace aotifuzz

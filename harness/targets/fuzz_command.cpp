@@ -24,6 +24,9 @@ namespace {
 // further.
 constexpr int64_t kElementsMax = 1 << 20;
 
+/// One case under compute-sanitizer, its worker's start apart: what takes longer is not worth it.
+constexpr std::chrono::minutes kSanitizeTimeout{2};
+
 std::atomic<bool> stop_requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "set in a signal handler");
 
@@ -80,6 +83,8 @@ void FuzzCommand::declare(CLI::App& app) {
   app.add_option("--reduce-runs", reduce_runs_, "Most runs for shrinking one finding; 0 = do not shrink")
       ->capture_default_str();
   app.add_option("--fail-on", fail_on_, "faults, or gaps to exit 1 on gaps too (default: faults)");
+  app.add_flag("--no-sanitize", no_sanitize_,
+               "Do not run memory faults of a device under compute-sanitizer, which names buffer and thread");
   app.add_flag("--json", json_, "Summary as JSON on stdout");
 }
 
@@ -115,7 +120,12 @@ int FuzzCommand::run() {
   for (const ContractBounds::SymbolBounds& symbol : bounds.symbols)
     if (!symbol.dim.empty()) subject.landmarks[symbol.dim] = symbol.landmarks;
   subject.environment["aotifuzz"] = AOTIFUZZ_VERSION;
-  subject.plain = &session.plain_worker();
+  subject.others = session.other_allocators();
+  // Of memory on the CPU the guard itself says what was touched.
+  if (WorkerArguments arguments = session.arguments(); !arguments.device.empty() && !no_sanitize_)
+    subject.sanitize = [arguments = std::move(arguments)](const Case& c) {
+      return sanitize({.arguments = arguments, .before = {}, .input = c, .timeout = kSanitizeTimeout});
+    };
   struct sigaction action {};
   action.sa_handler = request_stop;
   ::sigaction(SIGINT, &action, nullptr);

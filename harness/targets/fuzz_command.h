@@ -20,7 +20,7 @@ class FuzzCommand {
   uint64_t seed_ = 1;
   int64_t memory_mib_ = 0;
   int reduce_runs_ = 200;
-  bool json_ = false;
+  bool json_ = false, no_sanitize_ = false;
 };
 
 }  // namespace aotifuzz

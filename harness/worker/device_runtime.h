@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/flight_recorder.h"
 
 namespace aotifuzz {
 
@@ -30,6 +33,11 @@ class DeviceRuntime {
   virtual void keep_files(const std::vector<std::string>& folders) = 0;
   /// Creates what the first run would otherwise wait for: handles of libraries, kernels of common ops.
   virtual void warm_up() = 0;
+
+  /// What the block that starts at `address` is to the package. Blocks that no guard laid out are left alone.
+  virtual void label(const void* address, BufferRole role, std::string_view name) {}
+  /// Writes to that block fault from now on. False: they do not.
+  virtual bool make_read_only(const void* address) { return false; }
 
   /// One thread of the device reads or writes the byte at `address`, whoever it belongs to.
   virtual void touch(const void* address, bool write) = 0;

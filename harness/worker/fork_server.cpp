@@ -64,7 +64,7 @@ int ForkServer::run() {
 int ForkServer::serve() {
   prepare_process();
   FlightRecorder* recorder = map_recorder(pipes_.recorder_fd);
-  GuardAllocator* allocator = arguments_.guard_allocator ? &GuardAllocator::install(recorder) : nullptr;
+  GuardAllocator* allocator = arguments_.is_guarded() ? &GuardAllocator::install(recorder) : nullptr;
   // Weights start as aligned as those inside the package do, so that both sides' matrix products round alike.
   if (allocator) allocator->set_alignment(64);
   // Never destroyed: nothing of a package runs in this process, its destructors neither.

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/inductor/aoti_runner/model_container_runner.h>
 
+#include "worker/device_runtime.h"
 #include "worker/guard_allocator.h"
 
 namespace aotifuzz {
@@ -16,13 +17,14 @@ bool can_move(const at::Tensor& constant, c10::Device device) {
 }  // namespace
 
 GuardedConstants::GuardedConstants(torch::inductor::AOTIModelContainerRunner& runner, const Writable& writable,
-                                   c10::Device device, bool guarded) {
-  GuardAllocator* guard = device.is_cpu() ? GuardAllocator::installed() : nullptr;
+                                   DeviceRuntime* runtime, bool guarded) {
+  const c10::Device device = runtime ? runtime->device() : c10::Device(c10::kCPU);
+  GuardAllocator* guard = runtime ? nullptr : GuardAllocator::installed();
   const std::unordered_map<std::string, at::Tensor> constants = runner.extract_constants_map(/*use_inactive=*/false);
   size_t bytes = 0;
   for (const auto& [fqn, constant] : constants)
     if (can_move(constant, device)) bytes += constant.nbytes();
-  const bool moves = device.is_cpu() ? guard && bytes <= kBytesMax : guarded && bytes <= kDeviceBytesMax;
+  const bool moves = runtime ? guarded && bytes <= kDeviceBytesMax : guard && bytes <= kBytesMax;
   torch::inductor::TensorConstantMap by_name;
   for (const auto& [name, fqn] : runner.getConstantNamesToOriginalFQNs()) {
     const auto constant = constants.find(fqn);
@@ -40,12 +42,18 @@ GuardedConstants::GuardedConstants(torch::inductor::AOTIModelContainerRunner& ru
   if (by_name.empty()) return;
   runner.update_constant_buffer(by_name, /*use_inactive=*/false, /*validate_full_updates=*/false,
                                 /*user_managed=*/true);
-  if (!guard) return;
   for (const auto& [fqn, tensor] : tensors_) {
-    guard->label(tensor.const_data_ptr(), BufferRole::kConstant, fqn);
-    if (writable.none_read_only || writable.fqns.contains(fqn)) continue;
-    guard->make_read_only(tensor.const_data_ptr());
-    read_only_.insert(fqn);
+    const void* const block = tensor.const_data_ptr();
+    const bool writes = writable.none_read_only || writable.fqns.contains(fqn);
+    if (runtime) {
+      runtime->label(block, BufferRole::kConstant, fqn);
+      if (!writes && runtime->make_read_only(block)) read_only_.insert(fqn);
+    } else {
+      guard->label(block, BufferRole::kConstant, fqn);
+      if (writes) continue;
+      guard->make_read_only(block);
+      read_only_.insert(fqn);
+    }
   }
 }
 

@@ -14,10 +14,11 @@ class AOTIModelContainerRunner;
 
 namespace aotifuzz {
 
+class DeviceRuntime;
+
 /// The weights of a loaded package, moved out of the one block that the loader puts them into: each into guarded memory
 /// of its own, so that an access past one is not an access to the next. Values and layout stay. Needs the guard
-/// allocator; without it nothing is moved. On a device the block lies outside torch's allocator altogether, and nothing
-/// is read-only.
+/// allocator; without it nothing is moved. On a device the loader's block lies outside torch's allocator altogether.
 ///
 /// Left where they are: constants of another device than the package's, those whose elements overlap or have gaps, and
 /// those packed for a library. All of them when
@@ -34,14 +35,16 @@ class GuardedConstants {
     bool none_read_only = true;
     std::set<std::string> fqns;
   };
-  /// `guarded`: there is a guard allocator on `device`; on the CPU it is asked itself.
+  /// `device`: what the package runs on, null = the CPU. `guarded`: there is a guard allocator on the device; on the CPU
+  /// it is asked itself.
   GuardedConstants(torch::inductor::AOTIModelContainerRunner& runner, const Writable& writable,
-                   c10::Device device = c10::kCPU, bool guarded = true);
+                   DeviceRuntime* device = nullptr, bool guarded = true);
 
   /// Gives a constant its value again. False: it was not moved.
   bool reset(const std::string& fqn, const at::Tensor& value);
   size_t moved() const { return tensors_.size(); }
   size_t left() const { return left_; }  ///< in the loader's block
+  size_t read_only() const { return read_only_.size(); }
 
  private:
   std::unordered_map<std::string, at::Tensor> tensors_;  ///< by FQN; the package keeps pointers to them

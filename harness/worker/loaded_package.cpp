@@ -88,14 +88,13 @@ void LoadedPackage::load_package(const WorkerArguments& arguments, DeviceRuntime
   if (!info_.compiled)
     throw HarnessError("the archive holds no compiled model", arguments.package,
                        "give a package made by aoti_compile_and_package or by aotifuzz_pack");
-  const c10::Device device = runtime ? runtime->device() : c10::Device(c10::kCPU);
   // Unlinking what it was unpacked to at once leaves nothing behind when this process is killed.
   auto package = std::make_unique<PackageExecutor>(PackageExecutor::Request{.package = arguments.package,
                                                                             .model = info_.compiled->name,
                                                                             .contract = &info_.contract,
                                                                             .writable = writable_constants(),
-                                                                            .device = device,
-                                                                            .guarded = arguments.guard_allocator});
+                                                                            .device = runtime,
+                                                                            .guarded = arguments.is_guarded()});
   symbols_.remember_loaded_packages();
   if (runtime) runtime->keep_files(unpacked_folders());
   remove_unpacked_folders();

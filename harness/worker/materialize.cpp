@@ -142,7 +142,8 @@ void CaseInputs::add_tensor(const Case& c, size_t index) {
   throw std::invalid_argument("view-of " + input.storage_of + ": no earlier input of that name has a storage");
 }
 
-std::vector<at::Tensor> CaseInputs::copies_on(std::span<const c10::Device> devices) const {
+std::vector<at::Tensor> CaseInputs::copies_on(std::span<const c10::Device> devices,
+                                               DeviceRuntime* runtime) const {
   std::vector<c10::Storage> storages(blocks_.size());
   GuardAllocator* guard = GuardAllocator::installed();
   std::vector<at::Tensor> tensors(pristine_.size());
@@ -159,6 +160,9 @@ std::vector<at::Tensor> CaseInputs::copies_on(std::span<const c10::Device> devic
           if (block.bytes > 0) std::memcpy(storages[b].mutable_data(), block.storage.data(), block.bytes);
         } else {
           storages[b] = copy_storage(block.storage, block.misalign, device);
+          if (runtime && block.bytes > 0)
+            runtime->label(static_cast<const char*>(storages[b].data()) - block.misalign, BufferRole::kInput,
+                           block.name);
         }
       }
       tensors[i] = make_view(storages[b], input);

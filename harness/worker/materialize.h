@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/case.h"
+#include "worker/device_runtime.h"
 
 namespace aotifuzz {
 
@@ -31,8 +32,9 @@ class CaseInputs {
   /// Fresh copies: same bits, layout and aliasing, other memory.
   std::vector<at::Tensor> copies() const { return copies_on({}); }
   /// The same where the contract wants each input: `devices` has one entry per input, the first view of a storage
-  /// decides for all. On a device storages end where their data ends, too.
-  std::vector<at::Tensor> copies_on(std::span<const c10::Device> devices) const;
+  /// decides for all. On a device storages end where their data ends, too; `runtime`, where there is one, is told which
+  /// input each copy there is.
+  std::vector<at::Tensor> copies_on(std::span<const c10::Device> devices, DeviceRuntime* runtime = nullptr) const;
 
  private:
   struct Block {  ///< one storage

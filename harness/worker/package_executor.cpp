@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "worker/device_runtime.h"
 #include "worker/error_text.h"
 #include "worker/guard_allocator.h"
 #include "worker/kernel_calls.h"
@@ -40,7 +41,7 @@ std::string cause_on_stderr(const std::string& text) {
 struct PackageExecutor::Instance {
   Instance(const Request& request, bool input_checks)
       : loader(request.package, request.model.empty() ? "model" : request.model, /*run_single_threaded=*/false,
-               /*num_runners=*/1, request.device.is_cpu() ? c10::DeviceIndex(-1) : request.device.index()),
+               /*num_runners=*/1, request.device ? request.device->device().index() : c10::DeviceIndex(-1)),
         constants(*loader.get_runner(), request.writable, request.device, request.guarded),
         checks(input_checks) {}
   AOTIModelPackageLoader loader;
@@ -74,11 +75,15 @@ PackageExecutor::~PackageExecutor() = default;
 
 void PackageExecutor::note_limits(const Request& request) {
   // Kernels of a device are seen where they are launched (cuda/launch_observer.h).
-  if (request.device.is_cpu() && KernelCalls::instance().watch_loaded_packages() == 0)
+  if (!request.device && KernelCalls::instance().watch_loaded_packages() == 0)
     notes_.push_back("kernels by name: no call of the package goes through its linkage table");
   const size_t left = plain_->constants.left();
-  if ((request.device.is_cpu() ? GuardAllocator::installed() != nullptr : request.guarded) && left > 0)
+  const bool guarded = request.device ? request.guarded : GuardAllocator::installed() != nullptr;
+  if (guarded && left > 0)
     notes_.push_back("accesses past " + std::to_string(left) + " constants: they lie in the loader's own block");
+  if (guarded && request.device && !request.writable.none_read_only && plain_->constants.read_only() == 0 &&
+      plain_->constants.moved() > request.writable.fqns.size())
+    notes_.push_back("writes to constants: the device's memory cannot be made read-only");
 }
 
 void PackageExecutor::reset_buffers(Instance& instance) {

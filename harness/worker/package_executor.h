@@ -39,7 +39,7 @@ class PackageExecutor final : public Subject {
     std::string model;                   ///< "" = "model"
     const Contract* contract = nullptr;  ///< used by the constructor only
     GuardedConstants::Writable writable;
-    c10::Device device = c10::kCPU;
+    DeviceRuntime* device = nullptr;  ///< null: the CPU
     bool guarded = true;  ///< constants of a device go into memory of their own; on the CPU the allocator decides
   };
   /// Loads both instances. Throws HarnessError when the package cannot be loaded.

@@ -53,6 +53,7 @@ fuzz() {  # MODEL NAME OPTION...: must end without faults
 # What lies inside the contract must raise no alarm.
 for model in "${models[@]}"; do fuzz "$model" legal --generator shapes --cases 10000 --reduce-runs 0; done
 fuzz embedding_mlp all --for "${seconds}s"
+# Each of them: its kernel, and the buffer that the sanitizer's address lies beside.
 kernels=$(grep -h '"launch' "$folder"/out-embedding_mlp-all/findings/gap-memory-fault-*/finding.json | sort | uniq -c || true)
 say "kernels that the memory faults of embedding_mlp are pinned to:"
 echo "$kernels"
@@ -63,6 +64,10 @@ echo "$replayed" | head -n 5
 [[ $replayed == *"still fails"* ]] || failed+=("$first does not replay")
 
 if command -v compute-sanitizer >/dev/null || [ -x /usr/local/cuda/bin/compute-sanitizer ]; then
+  say "buffers that they name"
+  reasons=$(grep -h '"reason"' "$folder"/out-embedding_mlp-all/findings/gap-memory-fault-*/finding.json || true)
+  echo "$reasons"
+  [[ $reasons == *"past the end of input"* ]] || failed+=("no memory-fault names the input that it overran")
   say "the first of them under compute-sanitizer"
   status=0
   "$bundle/bin/aotifuzz" sanitize "$first" || status=$?
@@ -73,9 +78,40 @@ say "figures"
 plain=$folder/plain-case.txt bad=$folder/bad-case.txt
 printf 'aotifuzz-case 1\ninput x f32[4,7,16] normal(0.0,1.0,seed=1)\ninput idx i64[4,7] ints(0,99,seed=2)\n' >"$plain"
 printf 'aotifuzz-case 1\ninput x f32[4,500,16] normal(0.0,1.0,seed=1)\ninput idx i64[4,3] ints(0,99,seed=2)\n' >"$bad"
-echo "guard allocator: $("$bundle/bin/worker_bench" cost "$folder/embedding_mlp.pt2" "$plain" 5)"
-echo "torch's own:     $("$bundle/bin/worker_bench" cost "$folder/embedding_mlp.pt2" "$plain" 5 plain)"
-echo "recovery:        $("$bundle/bin/worker_bench" recovery "$folder/embedding_mlp.pt2" "$plain" "$bad" 10)"
+bench() { timeout 300 "$bundle/bin/worker_bench" "$@" || failed+=("worker_bench $1"); }
+echo "guard allocator: $(bench cost "$folder/embedding_mlp.pt2" "$plain" 5 guard)"
+bench modes "$folder/embedding_mlp.pt2" "$plain" 9
+echo "recovery:        $(bench recovery "$folder/embedding_mlp.pt2" "$plain" "$bad" 20)"
+
+say "two campaigns on one GPU"
+pids=()
+for k in 1 2; do
+  rm -rf "$folder/out-pair-$k"
+  "$bundle/bin/aotifuzz" fuzz "$folder/embedding_mlp.pt2" --generator shapes --for 15s --out "$folder/out-pair-$k" \
+    >"$folder/pair-$k.txt" 2>"$folder/pair-$k.log" &
+  pids+=($!)
+done
+for pid in "${pids[@]}"; do wait "$pid" || failed+=("one of two campaigns on one GPU"); done
+grep -h 'cases in' "$folder"/pair-?.txt || true
+
+say "a device whose memory is taken"
+python3 - <<'EOF' &
+import time, torch
+free, _ = torch.cuda.mem_get_info()
+held = torch.empty(max(free - (4 << 30), 0), dtype=torch.uint8, device="cuda")
+time.sleep(600)
+EOF
+hog=$!
+sleep 15
+big=$folder/big-case.txt
+printf 'aotifuzz-case 1\ninput x f32[4,4000000,16] const(0.0)\ninput idx i64[4,4000000] const(1)\n' >"$big"
+taken=$("$bundle/bin/aotifuzz" replay "$big" --package "$folder/embedding_mlp.pt2" --times 1 --timeout 120s 2>&1 || true)
+echo "$taken" | head -n 8
+[[ $taken == *"out of memory"* ]] || failed+=("no memory: the case does not end as out of memory")
+[[ $taken != *": fail:"* ]] || failed+=("no memory: a fault was reported")
+fuzz embedding_mlp taken --generator shapes --cases 300 --reduce-runs 0
+kill "$hog"
+wait "$hog" || true
 
 if [ ${#failed[@]} -gt 0 ]; then
   printf 'FAILED: %s\n' "${failed[@]}"

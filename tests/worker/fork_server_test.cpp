@@ -171,7 +171,7 @@ TEST_F(ForkServerTest, AnOverReadKillsTheProcessAndTheNextOneServesWithinMillise
 }
 
 TEST_F(ForkServerTest, WithoutTheGuardTheSameOverReadIsLuck) {
-  Worker worker(package("example.embedding_mlp"), {"--allocator", "plain"});
+  Worker worker(package("example.embedding_mlp"), {"--allocator", "caching"});
   worker.start();
   const WorkerMessage message =
       worker.run("aotifuzz-case 1\ninput x f32[3,9,16] const(1)\ninput idx i64[3,8] const(1)\n");

@@ -58,6 +58,8 @@ Loaded load() {
   find(driver.module_function, AOTIFUZZ_NAME(cuModuleGetFunction));
   find(driver.launch_kernel, AOTIFUZZ_NAME(cuLaunchKernel));
   find(driver.launch_kernel_ex, AOTIFUZZ_NAME(cuLaunchKernelEx));
+  driver.parameter_info =
+      reinterpret_cast<decltype(driver.parameter_info)>(dlsym(library, AOTIFUZZ_NAME(cuFuncGetParamInfo)));
   if (out.why.empty()) out.driver = driver;
   return out;
 }

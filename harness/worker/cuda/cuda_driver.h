@@ -36,6 +36,7 @@ struct CudaDriver {
   decltype(&cuModuleGetFunction) module_function;
   decltype(&cuLaunchKernel) launch_kernel;
   decltype(&cuLaunchKernelEx) launch_kernel_ex;
+  decltype(&cuFuncGetParamInfo) parameter_info;  ///< null: older than 12.4, so nobody knows what a launch is given
 
   /// Null where there is no driver; then `why` says what the system said.
   static const CudaDriver* find(std::string* why = nullptr);

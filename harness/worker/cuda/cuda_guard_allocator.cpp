@@ -20,10 +20,10 @@ size_t slack_of(size_t bytes) { return (kAlignment - bytes % kAlignment) % kAlig
 
 }  // namespace
 
-CudaGuardAllocator& CudaGuardAllocator::install(int device) {
+CudaGuardAllocator& CudaGuardAllocator::install(int device, FlightRecorder* recorder) {
   // Never destroyed: tensors outlive every order of destruction.
-  static CudaGuardAllocator* once = [device] {
-    auto* made = new CudaGuardAllocator(device);
+  static CudaGuardAllocator* once = [device, recorder] {
+    auto* made = new CudaGuardAllocator(device, recorder);
     namespace pluggable = torch::cuda::CUDAPluggableAllocator;
     pluggable::changeCurrentAllocator(pluggable::createCustomAllocator(
         [made](size_t bytes, int, cudaStream_t stream) { return made->allocate(bytes, stream); },
@@ -33,7 +33,7 @@ CudaGuardAllocator& CudaGuardAllocator::install(int device) {
   return *once;
 }
 
-CudaGuardAllocator::CudaGuardAllocator(int device) : maker_(device) {
+CudaGuardAllocator::CudaGuardAllocator(int device, FlightRecorder* recorder) : maker_(device), table_(recorder) {
   const CudaDriver& driver = CudaDriver::get();
   size_t free_bytes = 0, all_bytes = 0;
   CUresult code = driver.memory_info(&free_bytes, &all_bytes);
@@ -55,6 +55,7 @@ void* CudaGuardAllocator::allocate(size_t bytes, CUstream stream) {
   block.has_canary = slack != 0;
   const CUdeviceptr start = run_.at_start ? block.slot.start : block.slot.end() - bytes - slack;
   fill(block.slot, start, bytes + slack, stream);
+  block.serial = table_.allocated(block.slot.entry, start, bytes);
   void* address = reinterpret_cast<void*>(start);
   live_[address] = block;
   return address;
@@ -89,7 +90,8 @@ CudaSlot CudaGuardAllocator::take_slot(size_t bytes, CUstream stream) {
 
 CudaSlot CudaGuardAllocator::make_slot(size_t slot_bytes) {
   if (bytes_max_ != 0 && bytes_held_ + slot_bytes > bytes_max_) return {};
-  const CudaSlot slot = maker_.make(slot_bytes);
+  CudaSlot slot = maker_.make(slot_bytes);
+  if (slot.start != 0) slot.entry = table_.add();
   bytes_held_ += slot.bytes;
   return slot;
 }
@@ -113,6 +115,11 @@ void CudaGuardAllocator::free(void* address, CUstream stream) {
   AOTIFUZZ_CHECK(it != live_.end()) << "freed what was never allocated";
   const Block block = it->second;
   live_.erase(it);
+  table_.freed(block.slot.entry);
+  if (block.read_only) {
+    CudaDriver::get().synchronize();
+    return destroy(block.slot);
+  }
   if (run_.canaries && block.has_canary && block.run == run_number_) queue_check(block, stream);
   if (!run_.protect_freed) return release(block.slot);
   CudaDriver::get().synchronize();
@@ -127,6 +134,12 @@ void CudaGuardAllocator::release(CudaSlot slot) {
   pool_bytes_ += slot.bytes;
 }
 
+void CudaGuardAllocator::destroy(const CudaSlot& slot) {
+  bytes_held_ -= slot.bytes;
+  table_.remove(slot.entry);
+  maker_.destroy(slot);
+}
+
 /// Largest first: they free most, and come again least.
 void CudaGuardAllocator::trim(size_t bytes_kept) {
   while (pool_bytes_ > bytes_kept && !pool_.empty()) {
@@ -138,8 +151,7 @@ void CudaGuardAllocator::trim(size_t bytes_kept) {
     const CudaSlot slot = largest->second.back();
     largest->second.pop_back();
     pool_bytes_ -= slot.bytes;
-    bytes_held_ -= slot.bytes;
-    maker_.destroy(slot);
+    destroy(slot);
   }
 }
 
@@ -147,13 +159,14 @@ void CudaGuardAllocator::queue_check(const Block& block, CUstream stream) {
   if (checks_.size() == kChecksMax) return;
   uint8_t* to = copies_ + checks_.size() * kAlignment;
   CudaDriver::get().copy_to_host(to, block.slot.end() - kAlignment, kAlignment, stream);
-  checks_.push_back({block.bytes, block.pattern});
+  checks_.push_back({block.slot.entry, block.serial, block.bytes, block.pattern});
 }
 
 void CudaGuardAllocator::begin_run(const DeviceRun& run) {
   const std::lock_guard lock(mutex_);
   run_ = run;
   ++run_number_;
+  table_.begin_run();
   checks_.clear();
   for (auto& [bytes, slots] : pool_) {
     for (CudaSlot& slot : slots) {
@@ -174,15 +187,28 @@ void CudaGuardAllocator::queue_checks() {
     if (block.has_canary && block.run == run_number_) queue_check(block, block.slot.stream);
 }
 
+void CudaGuardAllocator::label(const void* address, BufferRole role, std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  if (const auto it = live_.find(const_cast<void*>(address)); it != live_.end())
+    table_.label(it->second.slot.entry, role, name);
+}
+
+bool CudaGuardAllocator::make_read_only(const void* address) {
+  const std::lock_guard lock(mutex_);
+  const auto it = live_.find(const_cast<void*>(address));
+  if (it == live_.end()) return false;
+  CudaDriver::get().synchronize();  // what fills it may still be under way
+  it->second.read_only = maker_.make_read_only(it->second.slot);
+  return it->second.read_only;
+}
+
 std::optional<std::string> CudaGuardAllocator::end_run() {
   const std::lock_guard lock(mutex_);
   for (const CudaSlot& slot : closed_) {
-    if (maker_.open(slot)) {
+    if (maker_.open(slot))
       release(slot);
-    } else {
-      bytes_held_ -= slot.bytes;
-      maker_.destroy(slot);
-    }
+    else
+      destroy(slot);
   }
   closed_.clear();
   run_.protect_freed = false;
@@ -192,9 +218,12 @@ std::optional<std::string> CudaGuardAllocator::end_run() {
     const uint8_t* copy = copies_ + i * kAlignment;
     const size_t slack = slack_of(checks_[i].bytes);
     for (size_t k = kAlignment - slack; k < kAlignment && !damage; ++k)
-      if (copy[k] != checks_[i].pattern)
-        damage = std::to_string(k - (kAlignment - slack)) + " bytes past the end of a block of " +
-                 std::to_string(checks_[i].bytes) + " bytes";
+      if (copy[k] != checks_[i].pattern) {
+        const size_t distance = k - (kAlignment - slack);
+        damage = std::to_string(distance) + " bytes past the end of a block of " + std::to_string(checks_[i].bytes) +
+                 " bytes";
+        table_.damaged(checks_[i].entry, checks_[i].serial, checks_[i].bytes, distance);
+      }
   }
   checks_.clear();
   run_.canaries = false;

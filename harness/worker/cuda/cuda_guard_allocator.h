@@ -13,6 +13,7 @@
 
 #include "worker/cuda/cuda_fill.h"
 #include "worker/cuda/cuda_slot.h"
+#include "worker/cuda/device_table.h"
 #include "worker/device_runtime.h"
 
 namespace aotifuzz {
@@ -27,6 +28,7 @@ namespace aotifuzz {
 /// Freed:   a slot is used again in the order of its stream. In a run with `protect_freed` a free waits for the
 ///          device and takes the memory out of its addresses until the run ends.
 /// Speed:   slots are pooled by size; a warm allocation of a small block costs a look-up.
+/// Recorder: who lies in each slot is written to the flight recorder's table before the block is handed out.
 /// Bounds:  freed memory beyond a sixteenth of the device's is given back when a run ends, all of it when there is no
 ///          memory left. Every block takes at least one granule (2 MiB).
 /// Failure: c10::OutOfMemoryError when the device, or the limit, has no room.
@@ -39,9 +41,10 @@ class CudaGuardAllocator {
 
   /// Makes it torch's CUDA allocator for the rest of the process. Call with the device's context current and before
   /// torch has allocated anything there.
-  static CudaGuardAllocator& install(int device);
+  static CudaGuardAllocator& install(int device, FlightRecorder* recorder);
 
-  explicit CudaGuardAllocator(int device);
+  /// `recorder` null: nobody learns which block was hit.
+  explicit CudaGuardAllocator(int device, FlightRecorder* recorder = nullptr);
   void* allocate(size_t bytes, CUstream stream);
   void free(void* block, CUstream stream);
 
@@ -49,8 +52,14 @@ class CudaGuardAllocator {
   /// Queues the checks of canaries; the device must be waited for before end_run().
   void queue_checks();
   /// Ends the protection of what was freed and gives back what the pool need not keep. What was written behind a block,
-  /// if anything: "3 bytes past the end of a block of 397 bytes". The device must be idle.
+  /// if anything: "3 bytes past the end of a block of 397 bytes"; the recorder then says which block. The device must be
+  /// idle.
   std::optional<std::string> end_run();
+
+  /// What a live block is to the package. Blocks that are not ours are left alone.
+  void label(const void* block, BufferRole role, std::string_view name);
+  /// A live block faults from now on when it is written; waits for the device. False: the device cannot do that.
+  bool make_read_only(const void* block);
 
   /// Memory that blocks and pool may take together; 0 = no limit.
   void limit(size_t bytes) { bytes_max_ = bytes; }
@@ -61,10 +70,14 @@ class CudaGuardAllocator {
     CudaSlot slot;
     size_t bytes = 0;
     uint64_t run = 0;
+    uint32_t serial = 0;  ///< within its run
     uint8_t pattern = 0;
     bool has_canary = false;
+    bool read_only = false;
   };
   struct Check {
+    int entry = -1;
+    uint32_t serial = 0;
     size_t bytes = 0;
     uint8_t pattern = 0;
   };
@@ -73,12 +86,14 @@ class CudaGuardAllocator {
   bool take_pooled(size_t slot_bytes, size_t filled, CudaSlot* slot);
   void fill(CudaSlot& slot, CUdeviceptr start, size_t bytes, CUstream stream);
   void release(CudaSlot slot);
+  void destroy(const CudaSlot& slot);
   void trim(size_t bytes_kept);
   void queue_check(const Block& block, CUstream stream);
 
   std::mutex mutex_;
   CudaSlotMaker maker_;
   CudaFill fill_;
+  DeviceTable table_;
   std::map<size_t, std::vector<CudaSlot>> pool_;  ///< by bytes; those that are filled last
   std::unordered_map<void*, Block> live_;
   std::vector<CudaSlot> closed_;

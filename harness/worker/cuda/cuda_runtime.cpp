@@ -60,7 +60,7 @@ CudaRuntime::CudaRuntime(Setup setup) : setup_(std::move(setup)), device_(find_c
                        "check nvidia-smi: is its memory full, or is it set to exclusive use by one process?");
   c10::cuda::set_device(static_cast<c10::DeviceIndex>(device_.index));
   LaunchObserver::instance().set_recorder(setup_.recorder);
-  if (setup_.guard_allocator) allocator_ = &CudaGuardAllocator::install(device_.index);
+  if (setup_.guard_allocator) allocator_ = &CudaGuardAllocator::install(device_.index, setup_.recorder);
 }
 
 c10::Device CudaRuntime::device() const {
@@ -94,6 +94,12 @@ void CudaRuntime::warm_up() {
   const at::Tensor b = (a.mm(a) + a).softmax(-1).sum();
   AOTIFUZZ_CHECK(b.item<float>() > 0);
 }
+
+void CudaRuntime::label(const void* address, BufferRole role, std::string_view name) {
+  if (allocator_) allocator_->label(address, role, name);
+}
+
+bool CudaRuntime::make_read_only(const void* address) { return allocator_ && allocator_->make_read_only(address); }
 
 void CudaRuntime::touch(const void* address, bool write) {
   const CudaDriver& driver = CudaDriver::get();

@@ -16,7 +16,7 @@ class CudaRuntime final : public DeviceRuntime {
  public:
   struct Setup {
     std::string device;  ///< "cuda:0"
-    bool guard_allocator = true;
+    bool guard_allocator = true;  ///< else torch's own
     int64_t memory_mib = 0;  ///< that blocks may take beyond what the loaded package does; 0 = no limit
     FlightRecorder* recorder = nullptr;
     /// Called once, when the device is lost; must not return.
@@ -30,6 +30,8 @@ class CudaRuntime final : public DeviceRuntime {
   void require(const std::string& compute_capability, const std::string& package) const override;
   void keep_files(const std::vector<std::string>& folders) override;
   void warm_up() override;
+  void label(const void* address, BufferRole role, std::string_view name) override;
+  bool make_read_only(const void* address) override;
   void touch(const void* address, bool write) override;
   void begin_case(bool careful) override { careful_ = careful; }
   void begin_run(const DeviceRun& run) override;

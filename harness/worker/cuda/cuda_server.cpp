@@ -1,15 +1,37 @@
 #include "worker/cuda/cuda_server.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
+#include <exception>
+
 #include "worker/case_server.h"
+#include "worker/cuda/cuda_driver.h"
 #include "worker/cuda/cuda_runtime.h"
+#include "worker/start_clock.h"
 
 namespace aotifuzz {
 namespace {
 
 /// The parent reads why before it sees that we are gone; the number is for whoever runs the worker by hand.
 constexpr int kDeviceLost = 102;
+
+/// Must be set before anything asks for them.
+void set_allocator_variables(AllocatorMode mode) {
+  if (mode != AllocatorMode::kNoCache) return;
+  setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
+  setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+}
+
+std::function<void(const DeviceFault&)> lost_device;
+
+/// Without the cache, freeing memory of a lost device throws, and the destructors that free let nothing pass. What ends
+/// the process then is the device's fault.
+[[noreturn]] void on_terminate() {
+  if (const CudaDriver* driver = CudaDriver::find())
+    if (const CUresult code = driver->synchronize(); code != CUDA_SUCCESS && lost_device) lost_device(fault_of(code));
+  abort();
+}
 
 }  // namespace
 
@@ -23,12 +45,15 @@ int CudaServer::run() {
 }
 
 int CudaServer::serve() {
+  StartClock clock;
+  clock.part("libraries");
+  set_allocator_variables(arguments_.allocator);
   prepare_process();
   FlightRecorder* recorder = map_recorder(pipes_.recorder_fd);
   RequestChannel channel(pipes_.request_fd, pipes_.message_fd);
   CudaRuntime::Setup setup;
   setup.device = arguments_.device.empty() ? "cuda:0" : arguments_.device;
-  setup.guard_allocator = arguments_.guard_allocator;
+  setup.guard_allocator = arguments_.is_guarded();
   setup.memory_mib = arguments_.memory_mib;
   setup.recorder = recorder;
   setup.on_fault = [&](const DeviceFault& fault) {
@@ -42,19 +67,25 @@ int CudaServer::serve() {
     channel.send(died);
     _exit(kDeviceLost);
   };
+  lost_device = setup.on_fault;
+  std::set_terminate(on_terminate);
   CudaRuntime runtime(std::move(setup));
-  GuardAllocator* host_allocator = arguments_.guard_allocator ? &GuardAllocator::install(recorder) : nullptr;
+  clock.part("device");
+  GuardAllocator* host_allocator = arguments_.is_guarded() ? &GuardAllocator::install(recorder) : nullptr;
   if (host_allocator) host_allocator->set_alignment(64);
   // Never destroyed: destructors of a package are not ours to run.
   auto* package = new LoadedPackage(arguments_, &runtime);
   if (host_allocator) host_allocator->set_alignment(1);
+  clock.part("package");
   warm_up_host();
   runtime.warm_up();
   runtime.package_loaded();
   runtime.end_run();
+  clock.part("first kernels");
   WorkerMessage hello;
   hello.kind = WorkerMessage::Kind::kHello;
   hello.hello = package->hello();
+  hello.hello.start = clock.parts();
   if (!channel.send(hello)) return kExitNoFaults;
   const int status = CaseServer::serve(
       {.package = package, .channel = &channel, .recorder = recorder, .allocator = host_allocator, .device = &runtime});

@@ -57,6 +57,13 @@ bool CudaSlotMaker::open(const CudaSlot& slot) const {
   return false;
 }
 
+bool CudaSlotMaker::make_read_only(const CudaSlot& slot) const {
+  CUmemAccessDesc access{};
+  access.location = properties_.location;
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
+  return CudaDriver::get().set_access(slot.start, slot.bytes, &access, 1) == CUDA_SUCCESS;
+}
+
 void CudaSlotMaker::close(const CudaSlot& slot) const { CudaDriver::get().unmap(slot.start, slot.bytes); }
 
 void CudaSlotMaker::destroy(const CudaSlot& slot) const {

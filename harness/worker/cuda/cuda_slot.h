@@ -16,6 +16,7 @@ struct CudaSlot {
   CUstream stream = nullptr;  ///< that last used it
   size_t filled = 0;          ///< bytes before its end that hold `pattern`, untouched since
   uint8_t pattern = 0;
+  int entry = -1;  ///< of DeviceTable; -1 = none
 
   CUdeviceptr end() const { return start + bytes; }
 };
@@ -38,6 +39,8 @@ class CudaSlotMaker {
   /// Takes the memory out of its addresses, so that any access faults, and puts it back. Nothing may be using it.
   void close(const CudaSlot& slot) const;
   bool open(const CudaSlot& slot) const;
+  /// A write faults from now on. False where the device cannot do that.
+  bool make_read_only(const CudaSlot& slot) const;
 
  private:
   CUmemAllocationProp properties_{};

@@ -1,6 +1,8 @@
 #include "worker/cuda/launch_observer.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "worker/cuda/cuda_driver.h"
 
@@ -15,6 +17,7 @@ void LaunchObserver::begin_run(bool wait) {
   wait_ = wait;
   launches_ = 0;
   last_ = {};
+  if (recorder_) recorder_->begin_run();
 }
 
 CUresult LaunchObserver::wait_for_device() const { return wait_ ? CudaDriver::get().synchronize() : CUDA_SUCCESS; }
@@ -22,15 +25,44 @@ CUresult LaunchObserver::wait_for_device() const { return wait_ ? CudaDriver::ge
 void LaunchObserver::begin_launch(CUfunction function) {
   ++launches_;
   const auto name = names_.find(function);
-  last_ = name == names_.end() ? std::string_view("a kernel without a name") : std::string_view(name->second);
+  last_ = name == names_.end() ? std::string_view("a kernel without a name") : std::string_view(name->second.name);
   if (!recorder_) return;
   char text[sizeof(recorder_->step)];
   std::snprintf(text, sizeof(text), "launch %d: %.*s", launches_, static_cast<int>(last_.size()), last_.data());
   recorder_->set_step(text);
 }
 
+/// For the parent: which of the run's launches this is, and what it may touch.
+void LaunchObserver::record_call(CUfunction function, void** parameters) {
+  if (!recorder_) return;
+  FlightRecorder& recorder = *recorder_;
+  if (const auto named = names_.find(function); named != names_.end()) {
+    int& kernel = named->second.kernel;
+    if (kernel < 0 && recorder.kernel_count < static_cast<int32_t>(FlightRecorder::kKernels)) {
+      kernel = recorder.kernel_count;
+      const std::string& name = named->second.name;
+      const size_t n = std::min(name.size(), FlightRecorder::kKernelNameMax - 1);
+      std::memcpy(recorder.kernels[kernel], name.data(), n);
+      recorder.kernels[kernel][n] = '\0';
+      ++recorder.kernel_count;
+    }
+    if (launches_ <= static_cast<int>(FlightRecorder::kCalls))
+      recorder.call_kernels[launches_ - 1] = static_cast<uint16_t>(kernel < 0 ? UINT16_MAX : kernel);
+  }
+  std::fill(std::begin(recorder.call_words), std::end(recorder.call_words), 0);
+  const auto info = CudaDriver::get().parameter_info;
+  size_t word = 0, offset = 0, bytes = 0;
+  for (size_t i = 0; parameters && info && word < FlightRecorder::kCallWords; ++i) {
+    if (info(function, i, &offset, &bytes) != CUDA_SUCCESS) break;  // there is no further one
+    if (bytes == sizeof(uint64_t)) std::memcpy(&recorder.call_words[word++], parameters[i], bytes);
+  }
+  recorder.calls.store(launches_, std::memory_order_relaxed);
+  recorder.call_running.store(1, std::memory_order_release);
+}
+
 void LaunchObserver::end_launch() {
   if (!recorder_) return;
+  recorder_->call_running.store(0, std::memory_order_release);
   char text[sizeof(recorder_->step)];
   std::snprintf(text, sizeof(text), "a library's kernel after launch %d: %.*s", launches_,
                 static_cast<int>(last_.size()), last_.data());
@@ -64,7 +96,7 @@ CUresult CUDAAPI cuModuleGetFunction(CUfunction* function, CUmodule module, cons
 CUresult CUDAAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                 CUstream stream, void** parameters, void** extra) {
-  return LaunchObserver::instance().launch(function, [&] {
+  return LaunchObserver::instance().launch(function, parameters, [&] {
     return CudaDriver::get().launch_kernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
                                            stream, parameters, extra);
   });
@@ -72,7 +104,7 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned g
 
 CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
   return LaunchObserver::instance().launch(
-      function, [&] { return CudaDriver::get().launch_kernel_ex(config, function, parameters, extra); });
+      function, parameters, [&] { return CudaDriver::get().launch_kernel_ex(config, function, parameters, extra); });
 }
 
 }  // extern "C"

@@ -22,7 +22,7 @@ class LaunchObserver {
 
   void set_recorder(FlightRecorder* recorder) { recorder_ = recorder; }
   /// `wait`: for the device, before and after each launch: the step that the recorder then holds is where a fault was
-  /// made.
+  /// made, and its call words are the pointers that the launch was given.
   void begin_run(bool wait);
   int launches() const { return launches_; }  ///< of this run
 
@@ -31,11 +31,13 @@ class LaunchObserver {
 
   // Called by the names that stand in for the driver's.
   CUresult load_module(CUmodule* module, const char* path) const;
-  void named(CUfunction function, const char* name) { names_[function] = name; }
+  void named(CUfunction function, const char* name) { names_[function] = {name, -1}; }
+  /// `parameters` as the driver takes them; null where they are given otherwise.
   template <class Launch>
-  CUresult launch(CUfunction function, Launch real) {
+  CUresult launch(CUfunction function, void** parameters, Launch real) {
     if (const CUresult before = wait_for_device(); before != CUDA_SUCCESS) return before;
     begin_launch(function);
+    if (wait_) record_call(function, parameters);
     const CUresult launched = real();
     if (launched != CUDA_SUCCESS || !wait_) return launched;
     const CUresult after = wait_for_device();
@@ -46,13 +48,19 @@ class LaunchObserver {
  private:
   CUresult wait_for_device() const;
   void begin_launch(CUfunction function);
+  void record_call(CUfunction function, void** parameters);
   void end_launch();
+
+  struct Named {
+    std::string name;
+    int kernel = -1;  ///< its place in the recorder's list; -1 = none yet
+  };
 
   FlightRecorder* recorder_ = nullptr;
   bool wait_ = false;
   int launches_ = 0;
   std::string_view last_;
-  std::unordered_map<CUfunction, std::string> names_;
+  std::unordered_map<CUfunction, Named> names_;
   std::map<std::string, std::vector<char>> modules_;  ///< by path
 };
 
