@@ -151,13 +151,12 @@ class _LoweringReader:
     def _stored(self):
         stored = {}
         for name, result in self.results.items():
+            parts = {name: result}
             if isinstance(result, (list, tuple)):
-                for index, part in enumerate(result):
-                    if (name, index) in self.names:
-                        stored.setdefault(self.names[name, index], _stored(part))
-            else:
-                stored.setdefault(name, _stored(result))
-        return {name: where for name, where in stored.items() if where is not None}
+                parts = {self.names[name, index]: part for index, part in enumerate(result) if (name, index) in self.names}
+            # A result of several is lowered with its operator and again where it is taken out: the latter may be kept.
+            stored |= {value: where for value, where in ((v, _stored(part)) for v, part in parts.items()) if where is not None}
+        return stored
 
     def _buffers(self):
         graph, buffers = self.graph, {}

@@ -25,6 +25,7 @@ class GraphValues:
     def __init__(self, graph, symbols):
         self.nodes = {node.name: node for node in graph.graph.nodes}
         self.symbols = symbols  # sympy symbol name -> int
+        self.may_draw = False  # random numbers: every call gives others
 
     def evaluate(self, name, known, used=None):
         """The value of a node; `known` has those that need no computing and gets the ones computed."""
@@ -70,7 +71,7 @@ class GraphValues:
     def _run(self, node, known):
         if node.op != "call_function":
             raise Unclosed(f"it needs {node.name}, which none of its buffers holds")
-        if is_random(node.target):
+        if is_random(node) and not self.may_draw:
             raise Unclosed("random numbers")
         if not isinstance(node.target, torch._ops.OpOverload) and getattr(node.target, "__module__", "") not in ("_operator", "math", "torch"):
             raise Unclosed(f"{getattr(node.target, '__name__', node.target)} is no operator that can be run on its own")
@@ -83,9 +84,17 @@ class GraphValues:
         return self._int(part) if isinstance(part, (torch.SymInt, torch.SymFloat, torch.SymBool)) else part
 
 
-def is_random(target):
-    name = str(target)
-    return name.startswith("prims.inductor_") or torch.Tag.nondeterministic_seeded in getattr(target, "tags", ())
+def is_random(node):
+    """Does running the node again give other numbers? Attention without dropout does not, whatever its operator says."""
+    if str(node.target).startswith("prims.inductor_"):
+        return True
+    if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
+        return False
+    for index, argument in enumerate(node.target._schema.arguments):
+        if argument.name in ("dropout_p", "p"):
+            given = node.args[index] if index < len(node.args) else node.kwargs.get(argument.name, argument.default_value)
+            return not isinstance(given, (int, float)) or given != 0
+    return True
 
 
 def _integer(value):
@@ -111,8 +120,9 @@ class Closure:
         self.lowering = lowering
         self.until = time.monotonic() + seconds
         self.values = GraphValues(lowering.graph, _numbers(lowering.sources, [inputs.get(name) for name in lowering.inputs]))
-        self.leaves = {**inputs, **lowering.constants}
-        self.full = dict(self.leaves)
+        self.drawing = GraphValues(lowering.graph, self.values.symbols)
+        self.drawing.may_draw = True
+        self.full = {**inputs, **lowering.constants}
         self.compared = self.skipped = 0
         self.owner = {}
         for node in lowering.graph.graph.nodes:
@@ -158,7 +168,7 @@ class Closure:
             seen.add(node.name)
             if node.op != "call_function":
                 raise Unclosed(f"it needs {node.name}, which none of its buffers holds")
-            if is_random(node.target):
+            if is_random(node):
                 raise Unclosed("random numbers")
             if node.target is not operator.getitem:
                 used.append(node.name)
@@ -166,10 +176,7 @@ class Closure:
 
     def _full(self, name):
         """The value in the whole graph."""
-        try:
-            return self._part(name, lambda n: self.values.evaluate(n, self.full))
-        except Unclosed as why:
-            raise Unclosed("random numbers" if "random" in str(why) else str(why)) from None
+        return self._part(name, lambda n: self.drawing.evaluate(n, self.full))
 
     def _part(self, name, evaluate):
         if name in self.owner:
