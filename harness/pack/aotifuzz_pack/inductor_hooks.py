@@ -13,6 +13,8 @@ import torch
 
 from .lowering_record import Buffer, Extern, Kernel, KernelArgument, Layout, Lowering, Stored
 from .post_grad_graph import dtype_name, lift_constants, plain, result_names
+from .prims_as_aten import replace_prims
+from .without_mutation import remove_mutation
 
 # Extern nodes of the IR that are no call of a library function.
 _NO_CALLS = {"MultiOutput", "AssertScalar", "DynamicScalar", "DynamicSliceSize", "DynamicSelectStorageOffset"}
@@ -115,6 +117,8 @@ class _LoweringReader:
     def __init__(self, graph, results, operations):
         self.graph, self.results, self.node_of = graph, results, operations
         self.lifted, self.attributes = lift_constants(graph.module)
+        self.same_memory, self.lost = remove_mutation(self.lifted.graph)
+        self.lost |= replace_prims(self.lifted.graph)
         self.names = result_names(self.lifted)
 
     def read(self, schedules, wrapper):
@@ -141,6 +145,7 @@ class _LoweringReader:
             sources=sources,
             precomputed={str(name): value for name, value in graph.sizevars.inv_precomputed_replacements.items()},
             wrapper=wrapper,
+            lost=self.lost,
         )
 
     def _lines(self, kind):
@@ -156,6 +161,7 @@ class _LoweringReader:
                 parts = {self.names[name, index]: part for index, part in enumerate(result) if (name, index) in self.names}
             # A result of several is lowered with its operator and again where it is taken out: the latter may be kept.
             stored |= {value: where for value, where in ((v, _stored(part)) for v, part in parts.items()) if where is not None}
+        stored |= {name: stored[like] for name, like in self.same_memory.items() if like in stored}
         return stored
 
     def _buffers(self):
@@ -259,9 +265,11 @@ class _LoweringReader:
         node = next((n for n in self.lifted.graph.nodes if n.name == node_name), None)
         if node is None:
             return []
-        given = [arg.name for arg in node.all_input_nodes_in_order()] if hasattr(node, "all_input_nodes_in_order") else []
-        given = given or [arg.name for arg in _flat(list(node.args)) if isinstance(arg, torch.fx.Node) and isinstance(arg.meta.get("val"), torch.Tensor)]
-        return given if len(given) == len(inputs) else []
+        given = list(node.args)
+        if isinstance(node.target, torch._ops.OpOverload):
+            given += [node.kwargs[a.name] for a in node.target._schema.arguments if a.name in node.kwargs]
+        tensors = [part.name for part in _flat(given) if isinstance(part, torch.fx.Node) and isinstance(part.meta.get("val"), torch.Tensor)]
+        return tensors if len(tensors) == len(inputs) else []
 
     def _name_closure(self, node, made_for):
         """Patterns of inductor leave Python functions in the graph: the IR knows the operator that they stand for."""

@@ -10,6 +10,7 @@ import time
 import torch
 
 from .post_grad_graph import plain
+from .prims_as_aten import draws
 
 _TOLERANCE = {torch.float16: 2e-2, torch.bfloat16: 2e-2}  # 16-bit results round differently in another order of operations
 _TOLERANCE_ELSE = 1e-5
@@ -22,7 +23,8 @@ class Unclosed(Exception):
 class GraphValues:
     """Evaluates nodes of the lifted post-grad graph. Operators that change an argument in place get a copy of it."""
 
-    def __init__(self, graph, symbols):
+    def __init__(self, graph, symbols, wordless=()):
+        self.wordless = wordless  # nodes that the map cannot describe
         self.nodes = {node.name: node for node in graph.graph.nodes}
         self.symbols = symbols  # sympy symbol name -> int
         self.may_draw = False  # random numbers: every call gives others
@@ -73,7 +75,7 @@ class GraphValues:
             raise Unclosed(f"it needs {node.name}, which none of its buffers holds")
         if is_random(node) and not self.may_draw:
             raise Unclosed("random numbers")
-        if not isinstance(node.target, torch._ops.OpOverload) and getattr(node.target, "__module__", "") not in ("_operator", "math", "torch"):
+        if node.name in self.wordless:
             raise Unclosed(f"{getattr(node.target, '__name__', node.target)} is no operator that can be run on its own")
         args, kwargs = torch.fx.node.map_aggregate((node.args, dict(node.kwargs)), lambda part: self._argument(part, known))
         return node.target(*_copied(node.target, args), **kwargs)
@@ -86,7 +88,7 @@ class GraphValues:
 
 def is_random(node):
     """Does running the node again give other numbers? Attention without dropout does not, whatever its operator says."""
-    if str(node.target).startswith("prims.inductor_"):
+    if draws(node.target):
         return True
     if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
         return False
@@ -115,11 +117,15 @@ def _copied(target, args):
 class Closure:
     """The check of one map."""
 
-    def __init__(self, lowering, inputs, seconds):
-        """`inputs`: tensors of one call of the program, by placeholder; `seconds` at most are spent on comparing."""
+    def __init__(self, lowering, inputs, available, wordless, seconds):
+        """`inputs`: tensors of one call of the program, by placeholder; `available`: constants that can be had later;
+        `wordless`: nodes that the map cannot describe; at most `seconds` are spent on comparing.
+        """
         self.lowering = lowering
+        self.constants = {name: value for name, value in lowering.constants.items() if name in available}
         self.until = time.monotonic() + seconds
-        self.values = GraphValues(lowering.graph, _numbers(lowering.sources, [inputs.get(name) for name in lowering.inputs]))
+        numbers = _numbers(lowering.sources, [inputs.get(name) for name in lowering.inputs])
+        self.values = GraphValues(lowering.graph, numbers, wordless)
         self.drawing = GraphValues(lowering.graph, self.values.symbols)
         self.drawing.may_draw = True
         self.full = {**inputs, **lowering.constants}
@@ -151,8 +157,7 @@ class Closure:
             self.skipped += 1
             self._check_structure(known, results, used)
             return
-        constants = {name: value for name, value in self.lowering.constants.items() if name not in known}
-        known = {**constants, **known}
+        known = {**self.constants, **known}
         for name in results:
             actual, expected = self._part(name, lambda n: self.values.evaluate(n, known, used)), self._full(name)
             if not _agree(actual, expected):
@@ -160,7 +165,7 @@ class Closure:
         self.compared += 1
 
     def _check_structure(self, known, results, used):
-        seen, stack = set(known) | set(self.lowering.constants), [self.owner.get(name, (name,))[0] for name in results]
+        seen, stack = set(known) | set(self.constants), [self.owner.get(name, (name,))[0] for name in results]
         while stack:
             node = self.values.nodes.get(stack.pop())
             if node is None or node.name in seen or self.values._number(node) is not None:
@@ -168,8 +173,8 @@ class Closure:
             seen.add(node.name)
             if node.op != "call_function":
                 raise Unclosed(f"it needs {node.name}, which none of its buffers holds")
-            if is_random(node):
-                raise Unclosed("random numbers")
+            if is_random(node) or node.name in self.values.wordless:
+                raise Unclosed("random numbers" if is_random(node) else f"{node.name} is no operator that can be run on its own")
             if node.target is not operator.getitem:
                 used.append(node.name)
             stack += [arg.name for arg in node.all_input_nodes]

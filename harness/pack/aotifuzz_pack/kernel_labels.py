@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import sympy
 
 from .lowering_record import Layout
-from .post_grad_graph import plain
+from .post_grad_graph import dtype_name, plain
 
 _VARIANCES = ("aten.var_mean", "aten.var.", "prims.var")
 
@@ -50,10 +50,12 @@ class Labels:
     def _stored_now(self, buffer):
         changing = self.lowering.mutators.get(buffer, [])
         now = self.version.get(buffer, 0)
-        dtype = self.lowering.buffers[buffer].dtype if buffer in self.lowering.buffers else ""
-        found = []
+        known = self.lowering.buffers.get(buffer)
+        if known is None or (known.layout is None and not known.alias_of):
+            return []  # a tensor in a layout of its own: its elements cannot be read
+        dtype, found = known.dtype, []
         for value, where in self.held.get(buffer, []):
-            if self._version_of(value, changing) == now and where.dtype == dtype:
+            if self._version_of(value, changing) == now and where.dtype == dtype == self._dtype_of(value, dtype):
                 found.append(Label(value, where.layout))
         return found
 
@@ -77,6 +79,11 @@ class Labels:
         if not hasattr(first, "name") or self.size_of(first.name) != layout.size:
             return []
         return [Label(first.name, layout)]
+
+    def _dtype_of(self, value, unknown):
+        node = self.nodes.get(value)
+        dtype = getattr(node.meta.get("val"), "dtype", None) if node is not None else None
+        return unknown if dtype is None else dtype_name(dtype)
 
     def size_of(self, value):
         """Sizes of a value of the graph, None for what is no tensor."""

@@ -22,22 +22,25 @@ _LITERAL_ELEMENTS = 64  # inductor inlines constants of at most 8 elements; larg
 __all__ = ["MEMBER", "Recorder", "document"]
 
 
-def document(lowering, example_inputs, seconds):
+def document(lowering, example_inputs, parameters, seconds):
     """The map of one lowering, as a value for json.
 
-    `example_inputs`: the tensors that the program was exported with, flat; `seconds`: most time for the check.
+    `example_inputs`: the tensors that the program was exported with, flat; `parameters`: names of the program's own
+    parameters, buffers and constants; `seconds`: most time for the check.
     """
-    return _Writer(lowering, example_inputs, seconds).document()
+    return _Writer(lowering, example_inputs, parameters, seconds).document()
 
 
 class _Writer:
-    def __init__(self, lowering, example_inputs, seconds):
-        self.lowering = lowering
+    def __init__(self, lowering, example_inputs, parameters, seconds):
+        self.lowering, self.parameters = lowering, parameters
         self.labels = Labels(lowering)
-        self.graph = serialize(lowering.graph)
+        self.graph, wordless = serialize(lowering.graph)
         self.tensors = set(self.graph["tensor_values"])
+        self.inputs = self._inputs()
         named = dict(zip(lowering.inputs, example_inputs))
-        self.closure = Closure(lowering, named, seconds)
+        available = {given["value"] for given in self.inputs if given["kind"] in ("constant", "literal")}
+        self.closure = Closure(lowering, named, available, wordless | lowering.lost, seconds)
         self.notes = list(lowering.notes)
 
     def document(self):
@@ -48,7 +51,7 @@ class _Writer:
             "schema": SCHEMA,
             "torch_version": torch.__version__,
             "graph": self.graph,
-            "inputs": self._inputs(),
+            "inputs": self.inputs,
             "symbols": self.lowering.sources,
             "precomputed": {name: to_text(value) for name, value in self.lowering.precomputed.items()},
             "notes": self.notes,
@@ -70,6 +73,8 @@ class _Writer:
             return {"kind": "user", "index": users[name]}
         if name in self.lowering.fqns:
             constant, fqn = self.lowering.fqns[name]
+            if fqn not in self.parameters:
+                return {"kind": "unknown", "name": constant, "why": f"{constant} was made while compiling: the program has no such parameter"}
             return {"kind": "constant", "name": constant, "fqn": fqn}
         tensor = self.lowering.constants.get(name)
         if not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided:

@@ -90,4 +90,5 @@ class Lowering:
     sources: dict  # symbol -> where it is read
     precomputed: dict  # name -> expression
     wrapper: str  # C++ text of the wrapper
+    lost: set  # nodes of the graph that cannot be run by themselves: mutations that no value describes, prims
     notes: list = field(default_factory=list)

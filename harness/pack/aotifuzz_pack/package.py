@@ -83,7 +83,8 @@ def aoti_compile_and_package(
             sidecar["recipe"] = recipe
         extra = {}
         if recorder is not None:
-            extra = _kernel_map(recorder, examples, (time.monotonic() - began) * _CHECK_SHARE, sidecar)
+            parameters = {*exported_program.state_dict, *exported_program.constants}
+            extra = _kernel_map(recorder, examples, parameters, (time.monotonic() - began) * _CHECK_SHARE, sidecar)
         extra[SIDECAR] = json.dumps(sidecar, indent=1).encode()
         target = package_path if package_path is not None else compiled
         # The archive's root folder is named after the file, so the merged file gets its final name from the start.
@@ -120,7 +121,7 @@ def _example_tensors(program):
     return [value.detach().clone() if isinstance(value, torch.Tensor) else value for value in flat]
 
 
-def _kernel_map(recorder, examples, seconds, sidecar):
+def _kernel_map(recorder, examples, parameters, seconds, sidecar):
     """The archive member with the map, or none and a warning that is also kept in the sidecar's notes."""
     from . import kernel_map
 
@@ -128,7 +129,8 @@ def _kernel_map(recorder, examples, seconds, sidecar):
     if recorder.lowering is not None:
         try:
             recorder.lowering.notes += recorder.notes
-            return {kernel_map.MEMBER: kernel_map.to_bytes(kernel_map.document(recorder.lowering, examples, seconds))}
+            document = kernel_map.document(recorder.lowering, examples, parameters, seconds)
+            return {kernel_map.MEMBER: kernel_map.to_bytes(document)}
         except Exception as error:
             failure = f"{type(error).__name__}: {error}"
     note = f"no kernel map: {failure}"

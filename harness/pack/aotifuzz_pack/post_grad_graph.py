@@ -23,12 +23,46 @@ def lift_constants(module):
 
 
 def serialize(module):
-    """The graph as models/NAME.json has it, ready for json."""
+    """The graph as models/NAME.json has it, ready for json, and the names of nodes that the schema has no words for."""
+    from torch._export.serde import schema
     from torch._export.serde import serialize as serde
 
-    signature = torch.export.graph_signature.ExportGraphSignature([], [])
-    made = serde.GraphModuleSerializer(signature, []).serialize_graph(module)
-    return serde._dataclass_to_dict(made)
+    serializer = serde.GraphModuleSerializer(torch.export.graph_signature.ExportGraphSignature([], []), [])
+    input_of, node_of, output_of = serializer.serialize_input, serializer.handle_call_function, serializer.serialize_tensor_output
+    wordless = set()
+
+    def serialize_input(value, kind=None):
+        if isinstance(value, (list, tuple)) and not value and "number" in str(kind):
+            return schema.Argument.create(as_ints=[])  # inductor's own operators take empty lists of numbers
+        return input_of(value, kind)
+
+    def handle_call_function(node):
+        try:
+            node_of(node)
+        except Exception:
+            wordless.add(node.name)
+            outputs = [serializer.serialize_output(name, value) for name, value in _tensors_of(node)]
+            target = f"#inductor:{getattr(node.target, '__name__', node.target)}"
+            serializer.graph_state.nodes.append(schema.Node(name=node.name, target=target, inputs=[], outputs=outputs, metadata={}))
+
+    def serialize_tensor_output(name, value):
+        # A tensor in a layout of its own has no strides to write: it is described by what it stands for.
+        return output_of(name, value if value.layout == torch.strided else torch.empty(value.shape, dtype=value.dtype, device="meta"))
+
+    serializer.serialize_input = serialize_input
+    serializer.handle_call_function = handle_call_function
+    serializer.serialize_tensor_output = serialize_tensor_output
+    return serde._dataclass_to_dict(serializer.serialize_graph(module)), wordless
+
+
+def _tensors_of(node):
+    value = node.meta.get("val")
+    if isinstance(value, torch.Tensor):
+        return [(node.name, value)]
+    if not isinstance(value, (list, tuple)):
+        return []
+    taken = {user.args[1]: user.name for user in node.users if user.target is operator.getitem}
+    return [(taken.get(index, f"{node.name}_unused_{index}"), part) for index, part in enumerate(value) if isinstance(part, torch.Tensor)]
 
 
 def result_names(module):
