@@ -1,14 +1,20 @@
 """The drop-in for torch._inductor.aoti_compile_and_package. torch is imported on first use: --help stays quick."""
 
+import contextlib
 import json
 import os
 import shutil
+import sys
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 
 PACK_VERSION = 1
 SIDECAR = "extra/aotifuzz_pack.json"
+
+# Of the time that compiling took, at most this share is spent on checking the kernel map.
+_CHECK_SHARE = 0.15
 
 # Written by the archive writer itself, once per archive.
 _WRITER_MEMBERS = {"version", "byteorder", ".data/version", ".data/serialization_id"}
@@ -23,15 +29,19 @@ def aoti_compile_and_package(
     package_path=None,
     inductor_configs=None,
     recipe=None,
+    kernel_map=True,
 ):
-    """Compiles and packages as torch does, then adds the ExportedProgram and a sidecar to the same archive.
+    """Compiles and packages as torch does, then adds the ExportedProgram, a sidecar and the kernel map to the archive.
 
     Arguments and return value are those of torch._inductor.aoti_compile_and_package; `recipe` (optional, any JSON
     value) is kept in the sidecar and says how the program can be built again. Provenance tracking is on unless
-    `inductor_configs` says otherwise: it gives the kernel names of a finding their source lines.
+    `inductor_configs` says otherwise: it gives the kernel names of a finding their source lines. `kernel_map=False`
+    leaves out the kernel map (kernel_map.py); so does whatever goes wrong with it, with a warning.
     """
     import torch
     from torch._inductor import aoti_compile_and_package as stock
+
+    from .inductor_hooks import Recorder
 
     configs = dict(inductor_configs or {})
     given = dict(configs)
@@ -52,13 +62,17 @@ def aoti_compile_and_package(
             torch.export.save(exported_program, program)
 
         compiled = None if package_path is None else os.path.join(scratch, "compiled.pt2")
-        compiled = stock(
-            exported_program,
-            _deprecated_unused_args,
-            _deprecated_unused_kwargs,
-            package_path=compiled,
-            inductor_configs=configs,
-        )
+        recorder = Recorder() if kernel_map and program is not None else None
+        examples = _example_tensors(exported_program) if recorder else []
+        began = time.monotonic()
+        with recorder or contextlib.nullcontext():
+            compiled = stock(
+                exported_program,
+                _deprecated_unused_args,
+                _deprecated_unused_kwargs,
+                package_path=compiled,
+                inductor_configs=configs,
+            )
 
         sidecar = {
             "pack_version": PACK_VERSION,
@@ -67,12 +81,17 @@ def aoti_compile_and_package(
         }
         if recipe is not None:
             sidecar["recipe"] = recipe
+        extra = {}
+        if recorder is not None:
+            parameters = {*exported_program.state_dict, *exported_program.constants}
+            extra = _kernel_map(recorder, examples, parameters, (time.monotonic() - began) * _CHECK_SHARE, sidecar)
+        extra[SIDECAR] = json.dumps(sidecar, indent=1).encode()
         target = package_path if package_path is not None else compiled
         # The archive's root folder is named after the file, so the merged file gets its final name from the start.
         name = os.path.basename(os.fspath(target)) if isinstance(target, (str, os.PathLike)) else "model.pt2"
         os.mkdir(os.path.join(scratch, "merged"))
         merged = os.path.join(scratch, "merged", name)
-        _merge(compiled, program, sidecar, merged)
+        _merge(compiled, program, extra, merged)
         if isinstance(target, (str, os.PathLike)):
             if package_path is None:
                 shutil.move(merged, target)
@@ -93,8 +112,35 @@ def _is_json(value):
         return False
 
 
-def _merge(compiled, program, sidecar, out):
-    """Writes every member of both archives into one. The AOTI files stay byte for byte what torch made."""
+def _example_tensors(program):
+    """The tensors that the program was exported with, flat; copies, as compiling may run on them."""
+    import torch
+
+    args, kwargs = program.example_inputs
+    flat, _ = torch.utils._pytree.tree_flatten((args, kwargs))
+    return [value.detach().clone() if isinstance(value, torch.Tensor) else value for value in flat]
+
+
+def _kernel_map(recorder, examples, parameters, seconds, sidecar):
+    """The archive member with the map, or none and a warning that is also kept in the sidecar's notes."""
+    from . import kernel_map
+
+    failure = recorder.failure
+    if recorder.lowering is not None:
+        try:
+            recorder.lowering.notes += recorder.notes
+            document = kernel_map.document(recorder.lowering, examples, parameters, seconds)
+            return {kernel_map.MEMBER: kernel_map.to_bytes(document)}
+        except Exception as error:
+            failure = f"{type(error).__name__}: {error}"
+    note = f"no kernel map: {failure}"
+    sidecar["notes"] = [note]
+    print(f"warning: {note}\n  kernels of this package cannot be judged one by one; everything else works", file=sys.stderr)
+    return {}
+
+
+def _merge(compiled, program, extra, out):
+    """Writes every member of both archives, and `extra`, into one. The AOTI files stay byte for byte what torch made."""
     import torch
 
     writer = torch._C.PyTorchFileWriter(out)
@@ -117,8 +163,8 @@ def _merge(compiled, program, sidecar, out):
                 written[member] = (info.CRC, info.file_size)
                 data = archive.read(info)
                 writer.write_record(member, data, len(data))
-    data = json.dumps(sidecar, indent=1).encode()
-    writer.write_record(SIDECAR, data, len(data))
+    for member, data in extra.items():
+        writer.write_record(member, data, len(data))
     writer.write_end_of_file()
 
 

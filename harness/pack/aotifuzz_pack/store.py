@@ -11,6 +11,21 @@ from importlib import metadata
 from pathlib import Path
 
 
+_DECIDING = (
+    "package.py",
+    "recipe.py",
+    "kernel_map.py",
+    "kernel_labels.py",
+    "kernel_closure.py",
+    "inductor_hooks.py",
+    "lowering_record.py",
+    "post_grad_graph.py",
+    "prims_as_aten.py",
+    "without_mutation.py",
+    "wrapper_calls.py",
+)
+
+
 def default_root():
     base = os.environ.get("AOTIFUZZ_CACHE")
     if not base:
@@ -25,8 +40,8 @@ def key(source, function, options):
         "source": text,
         "function": function,
         "options": options,
-        # The two files that decide what a package holds; the others only drive them.
-        "pack": _hash_of([Path(__file__).with_name(name) for name in ("package.py", "recipe.py")]),
+        # The files that decide what a package holds; the others only drive them.
+        "pack": _hash_of([Path(__file__).with_name(name) for name in _DECIDING]),
         "libraries": {name: _identity(source, name) for name in source.imported(text)},
         "torch": metadata.version("torch"),
         "compiler": _compiler(),
