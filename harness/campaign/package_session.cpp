@@ -57,6 +57,7 @@ WorkerArguments worker_arguments(const SessionRequest& request, const PackageInf
   for (const std::string& library : request.ops) out.ops.push_back(std::filesystem::absolute(library).string());
   out.memory_mib = request.memory_mib;
   out.device = choose_device(info, request.device);
+  out.kernels_every = request.kernels_every;
   return out;
 }
 

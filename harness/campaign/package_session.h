@@ -23,6 +23,7 @@ struct SessionRequest {
   std::chrono::milliseconds timeout{10'000};
   int64_t memory_mib = 0;
   std::string device;  ///< "" = the package's own; "cuda:1" for another of its kind
+  int64_t kernels_every = WorkerArguments::kKernelsEvery;
 };
 
 /// How a worker for `request` is started. Throws as choose_device() does.

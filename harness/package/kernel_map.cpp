@@ -122,6 +122,11 @@ KernelArgument read_argument(const JsonView& view, const Graph& graph) {
   const int64_t at = view.at("at").integer();
   if (at < 0 || at > std::numeric_limits<int16_t>::max()) view.fail("no position of an argument");
   argument.at = static_cast<int>(at);
+  if (const std::optional<JsonView> element = view.find("element")) {
+    const int64_t position = element->integer();
+    if (position < 0 || position > std::numeric_limits<int16_t>::max()) element->fail("no position in a list");
+    argument.element = static_cast<int>(position);
+  }
   if (const std::optional<JsonView> name = view.find("name")) argument.name = name->string();
   argument.role = value_of(kRoles, view.at("role"));
   if (argument.role == Role::kSize) argument.expression = read_expression(view.at("expression"));

@@ -30,6 +30,7 @@ struct KernelLabel {
 struct KernelArgument {
   enum class Role : uint8_t { kIn, kOut, kInOut, kSize, kOther };
   int at = 0;        ///< position among the C arguments; of a proxy call: among its tensors
+  int element = -1;  ///< of an argument that is a list of tensors; -1: it is none
   std::string name;  ///< "in_ptr0"
   Role role = Role::kOther;
   Expr expression;     ///< kSize

@@ -38,6 +38,7 @@ std::vector<std::string> WorkerArguments::print() const {
   for (const std::string& library : ops) out.insert(out.end(), {"--ops", library});
   if (memory_mib > 0) out.insert(out.end(), {"--memory-mib", std::to_string(memory_mib)});
   if (!is_guarded()) out.insert(out.end(), {"--allocator", std::string(allocator_mode_name(allocator))});
+  if (kernels_every != kKernelsEvery) out.insert(out.end(), {"--kernels-every", std::to_string(kernels_every)});
   if (!device.empty()) out.insert(out.end(), {"--device", device});
   return out;
 }
@@ -64,6 +65,10 @@ Result<WorkerArguments> parse_worker_arguments(const std::vector<std::string>& a
       const auto mode = allocator_mode_from_name(value);
       if (!mode) return parse_error("none of guard, caching and nocache", flag + " " + value);
       out.allocator = *mode;
+    } else if (flag == "--kernels-every") {
+      const auto every = parse_int(value);
+      if (!every || *every < 0) return parse_error("not a number of cases", flag + " " + value);
+      out.kernels_every = *every;
     } else if (flag == "--device") {
       out.device = value;
     } else if (flag == "--planted") {

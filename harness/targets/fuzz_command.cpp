@@ -82,6 +82,11 @@ void FuzzCommand::declare(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--reduce-runs", reduce_runs_, "Most runs for shrinking one finding; 0 = do not shrink")
       ->capture_default_str();
+  app.add_option("--per-kernel", kernels_every_,
+                 "Judge every kernel in one case of so many; 0 = only where a wrong output must be explained. Needs the "
+                 "kernel map of aotifuzz_pack")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
   app.add_option("--fail-on", fail_on_, "faults, or gaps to exit 1 on gaps too (default: faults)");
   app.add_flag("--no-sanitize", no_sanitize_,
                "Do not run memory faults of a device under compute-sanitizer, which names buffer and thread");
@@ -105,6 +110,7 @@ int FuzzCommand::run() {
   request.timeout = duration_option("--timeout", timeout_);
   request.memory_mib = memory_mib_;
   request.device = device_;
+  request.kernels_every = kernels_every_;
   PackageSession session(std::move(request));
   const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax);
   const GeneratedCases source(session.contract(), bounds, generator_, seed_);

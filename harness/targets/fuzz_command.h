@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "store/worker_arguments.h"
+
 namespace aotifuzz {
 
 /// `aotifuzz fuzz`: the main job.
@@ -18,7 +20,7 @@ class FuzzCommand {
   std::vector<std::string> ops_;
   std::optional<uint64_t> cases_;
   uint64_t seed_ = 1;
-  int64_t memory_mib_ = 0;
+  int64_t memory_mib_ = 0, kernels_every_ = WorkerArguments::kKernelsEvery;
   int reduce_runs_ = 200;
   bool json_ = false, no_sanitize_ = false;
 };

@@ -19,7 +19,7 @@ class CaseServer {
     GuardAllocator* allocator = nullptr;  ///< null: torch's own
     int64_t memory_mib = 0;               ///< address space beyond what is mapped now; 0 = no limit. CPU only
     DeviceRuntime* device = nullptr;      ///< null: packages of the CPU
-    uint64_t kernels_every = 4;           ///< see CaseRunner::Parts
+    uint64_t kernels_every = 0;           ///< see CaseRunner::Parts
   };
   /// What the process's exit status says to the server. Any other status is a death.
   enum ExitStatus { kRecycled = 0, kDone = 100, kWorld = 101 };

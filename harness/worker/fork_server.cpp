@@ -84,7 +84,12 @@ int ForkServer::serve() {
       throw HarnessError("no further process can be forked", "fork", "check the limits on processes and memory");
     if (pid == 0) {
       try {
-        _exit(CaseServer::serve({package, &channel, recorder, allocator, arguments_.memory_mib}));
+        _exit(CaseServer::serve({.package = package,
+                                 .channel = &channel,
+                                 .recorder = recorder,
+                                 .allocator = allocator,
+                                 .memory_mib = arguments_.memory_mib,
+                                 .kernels_every = static_cast<uint64_t>(arguments_.kernels_every)}));
       } catch (const HarnessError& error) {
         WorkerMessage fatal;
         fatal.kind = WorkerMessage::Kind::kFatal;

@@ -26,6 +26,24 @@ std::optional<uint64_t> word_of(const KernelCall& call, int index) {
   return std::nullopt;
 }
 
+/// "const AtenTensorHandle**" -> 2; -1 for what is no handle.
+int handle_depth(const std::string& type) {
+  const size_t name = type.find("AtenTensorHandle");
+  if (name == type.npos) return -1;
+  return static_cast<int>(std::count(type.begin() + static_cast<long>(name), type.end(), '*'));
+}
+
+/// A list has one level more, and all but its innermost may be null.
+const at::Tensor* follow(uint64_t word, int depth, int element) {
+  if (element >= 0) {
+    if (word == 0 || depth == 0) return nullptr;
+    word = reinterpret_cast<const uint64_t*>(word)[element];
+    --depth;
+  }
+  for (; depth > 0 && word != 0; --depth) word = *reinterpret_cast<const uint64_t*>(word);
+  return reinterpret_cast<const at::Tensor*>(word);
+}
+
 bool is_floating_parameter(const std::string& type) {
   return type.find('*') == std::string::npos && (type.find("double") != type.npos || type.find("float") != type.npos);
 }
@@ -86,12 +104,14 @@ KernelCapture::KernelCapture(const KernelMap& map, const std::vector<CapturePlan
       if (call.kind == MappedCall::Kind::kCpp) {
         word.index = argument.at;
       } else if (call.kind == MappedCall::Kind::kShim && argument.at < static_cast<int>(call.signature.size())) {
-        const std::string& type = call.signature[argument.at];
-        word.handle = type.find("AtenTensorHandle") != type.npos;
-        word.by_address = word.handle && type.find('*') != type.npos;
+        word.handle = handle_depth(call.signature[argument.at]);
+        // Deeper ones without an element are lists that the map says nothing about.
+        if (word.handle < 0 || word.handle > (argument.element >= 0 ? 2 : 1)) {
+          words.push_back(word);
+          continue;
+        }
         word.index = 0;
         for (int i = 0; i < argument.at; ++i) word.index += !is_floating_parameter(call.signature[i]);
-        if (!word.handle) word.index = -1;
       }
       words.push_back(word);
     }
@@ -158,11 +178,11 @@ std::optional<KernelCapture::Buffer> KernelCapture::buffer_of(const KernelCall& 
     const Word& word = words_[mapped][argument];
     const std::optional<uint64_t> value = word_of(call, word.index);
     if (!value || *value == 0) return std::nullopt;
-    if (!word.handle) {
+    if (word.handle < 0) {
       buffer.data = reinterpret_cast<void*>(*value);
       return buffer;
     }
-    buffer.tensor = word.by_address ? *reinterpret_cast<at::Tensor**>(*value) : reinterpret_cast<at::Tensor*>(*value);
+    buffer.tensor = follow(*value, word.handle, to.arguments[argument].element);
   }
   if (!buffer.tensor || !buffer.tensor->defined() || !buffer.tensor->has_storage()) return std::nullopt;
   buffer.data = buffer.tensor->data_ptr();

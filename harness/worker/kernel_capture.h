@@ -73,8 +73,7 @@ class KernelCapture final : public KernelObserver {
   /// Where an argument's pointer or handle is among the words of a call.
   struct Word {
     int index = -1;        ///< among integer words; -1: not among them
-    bool handle = false;   ///< an AtenTensorHandle
-    bool by_address = false;  ///< the word points to it
+    int handle = -1;  ///< how often the word must be followed to an AtenTensorHandle; -1: it is a plain pointer
   };
   /// A buffer as the call names it.
   struct Buffer {

@@ -146,13 +146,16 @@ TEST(WorkerProtocol, ArgumentsComeBackAsTheyWere) {
   arguments.reference = "r.pt2";
   arguments.ops = {"x.so", "y.so"};
   arguments.memory_mib = 512;
+  arguments.kernels_every = 7;
   const auto back = parse_worker_arguments(arguments.print());
   ASSERT_TRUE(back);
+  EXPECT_EQ(back->kernels_every, 7);
   EXPECT_EQ(back->print(), arguments.print());
   EXPECT_FALSE(parse_worker_arguments({}));
   EXPECT_FALSE(parse_worker_arguments({"--package"}));
   EXPECT_FALSE(parse_worker_arguments({"--package", "x", "--odd", "1"}));
   EXPECT_FALSE(parse_worker_arguments({"--package", "x", "--memory-mib", "lots"}));
+  EXPECT_FALSE(parse_worker_arguments({"--package", "x", "--kernels-every", "-1"}));
 }
 
 }  // namespace
