@@ -38,6 +38,13 @@ struct KernelRecord {
     std::string sentence;
   };
   std::optional<Entry> enters;
+  /// Each call that was seen, where every one was asked for.
+  struct Call {
+    size_t call = 0;
+    std::string verdict;  ///< "right", "WRONG in ...", "not judged: ..."
+    std::map<std::string, std::string> inherited;  ///< by argument: what it was given against the reference's value
+  };
+  std::vector<Call> calls;
 };
 
 }  // namespace aotifuzz

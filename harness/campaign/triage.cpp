@@ -113,7 +113,7 @@ std::string on_one_line(std::string stack) {
 void add_measures(const TriageContext& context, const WorkerDeath& death, Verdict* verdict) {
   verdict->measures.emplace_back("stage", std::string(stage_name(death.stage)));
   if (!death.step.empty() && !death.memory)
-    verdict->measures.emplace_back(death.kind == WorkerDeath::Kind::kDeviceFault ? "kernel" : "step", death.step);
+    verdict->measures.emplace_back(death.step_is_kernel ? "kernel" : "step", death.step);
   std::string given;
   for (const DeviceBuffer& buffer : death.device_buffers)
     if (buffer.is_argument) given += (given.empty() ? "" : "; ") + memory_buffer_text(buffer.buffer);

@@ -300,10 +300,13 @@ WorkerDeath WorkerProcess::recorded(const WorkerMessage& ending, bool killed) co
   const bool on_device = death.kind == WorkerDeath::Kind::kDeviceFault;
   if (death.kind == WorkerDeath::Kind::kSignal || (on_device && death.memory_fault))
     death.memory = recorded_memory_fault(recorder);
-  if (on_device)
+  if (on_device) {
     death.device_buffers = recorded_device_buffers(recorder);
-  else if (std::string kernel = recorded_kernel(recorder); !kernel.empty())
+    death.step_is_kernel = true;
+  } else if (std::string kernel = recorded_kernel(recorder); !kernel.empty()) {
     death.step = std::move(kernel);
+    death.step_is_kernel = true;
+  }
   death.stack = recorded_stack(recorder);
   death.last_words = link_->last_words();
   return death;

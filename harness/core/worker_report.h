@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/kernel_trace.h"
 #include "core/outcome.h"
 #include "core/verdict.h"
 
@@ -22,6 +23,7 @@ struct CaseReport {
   std::vector<RunSummary> runs;
   std::vector<Verdict> verdicts;  ///< one or more per oracle that applied, passes included
   bool reference_accepts = false; ///< the reference ran and finished
+  std::vector<TraceCall> trace;   ///< of a worker that traces
 };
 
 /// What a worker says once, after loading package and reference.

@@ -213,6 +213,10 @@ KernelMap read_map(const JsonView& root) {
 std::string_view kernel_kind_name(MappedCall::Kind kind) { return name_of(kCallKinds, kind); }
 std::string_view kernel_role_name(KernelArgument::Role role) { return name_of(kRoles, role); }
 
+std::string argument_name(const KernelArgument& argument) {
+  return argument.name.empty() ? "argument " + std::to_string(argument.at + 1) : argument.name;
+}
+
 const MapInput* KernelMap::find_input(std::string_view value) const {
   const auto found =
       std::find_if(inputs.begin(), inputs.end(), [&](const MapInput& input) { return input.value == value; });

@@ -59,6 +59,7 @@ struct MappedCall {
 };
 std::string_view kernel_kind_name(MappedCall::Kind kind);  ///< "cpp", "shim", "proxy", "triton"
 std::string_view kernel_role_name(KernelArgument::Role role);
+std::string argument_name(const KernelArgument& argument);  ///< its name; without one, "argument 3"
 
 /// Where an input of the post-grad graph comes from.
 struct MapInput {

@@ -51,7 +51,7 @@ std::string rule_text(const KernelLabel& label) {
 }
 
 void print_argument(const PackageInfo& package, const KernelArgument& argument, std::ostream& out) {
-  out << "      " << (argument.name.empty() ? "argument " + std::to_string(argument.at + 1) : argument.name);
+  out << "      " << argument_name(argument);
   if (argument.role == Role::kSize) {
     out << " = " << size_text(*package.kernels, *package.compiled, argument.expression) << '\n';
     return;

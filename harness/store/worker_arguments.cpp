@@ -9,6 +9,9 @@ namespace {
 constexpr std::pair<AllocatorMode, std::string_view> kAllocatorModes[] = {
     {AllocatorMode::kGuard, "guard"}, {AllocatorMode::kCaching, "caching"}, {AllocatorMode::kNoCache, "nocache"}};
 
+constexpr std::pair<TraceLevel, std::string_view> kTraceLevels[] = {
+    {TraceLevel::kNames, "names"}, {TraceLevel::kStats, "stats"}, {TraceLevel::kValues, "values"}};
+
 std::optional<int64_t> parse_int(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -30,6 +33,18 @@ std::optional<AllocatorMode> allocator_mode_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view trace_level_name(TraceLevel level) {
+  for (const auto& [known, name] : kTraceLevels)
+    if (known == level) return name;
+  return "";
+}
+
+std::optional<TraceLevel> trace_level_from_name(std::string_view name) {
+  for (const auto& [level, known] : kTraceLevels)
+    if (known == name) return level;
+  return std::nullopt;
+}
+
 std::vector<std::string> WorkerArguments::print() const {
   std::vector<std::string> out =
       planted ? std::vector<std::string>{"--planted", "yes"} : std::vector<std::string>{"--package", package};
@@ -39,6 +54,9 @@ std::vector<std::string> WorkerArguments::print() const {
   if (memory_mib > 0) out.insert(out.end(), {"--memory-mib", std::to_string(memory_mib)});
   if (!is_guarded()) out.insert(out.end(), {"--allocator", std::string(allocator_mode_name(allocator))});
   if (kernels_every != kKernelsEvery) out.insert(out.end(), {"--kernels-every", std::to_string(kernels_every)});
+  if (trace) out.insert(out.end(), {"--trace", std::string(trace_level_name(*trace))});
+  for (const std::string& kernel : trace_kernels) out.insert(out.end(), {"--trace-kernel", kernel});
+  if (!save.empty()) out.insert(out.end(), {"--save", save});
   if (!device.empty()) out.insert(out.end(), {"--device", device});
   return out;
 }
@@ -69,6 +87,13 @@ Result<WorkerArguments> parse_worker_arguments(const std::vector<std::string>& a
       const auto every = parse_int(value);
       if (!every || *every < 0) return parse_error("not a number of cases", flag + " " + value);
       out.kernels_every = *every;
+    } else if (flag == "--trace") {
+      out.trace = trace_level_from_name(value);
+      if (!out.trace) return parse_error("none of names, stats and values", flag + " " + value);
+    } else if (flag == "--trace-kernel") {
+      out.trace_kernels.push_back(value);
+    } else if (flag == "--save") {
+      out.save = value;
     } else if (flag == "--device") {
       out.device = value;
     } else if (flag == "--planted") {

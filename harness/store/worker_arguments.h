@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/kernel_trace.h"
 
 namespace aotifuzz {
 
@@ -19,8 +20,12 @@ enum class AllocatorMode {
 std::string_view allocator_mode_name(AllocatorMode mode);  ///< "guard", "caching", "nocache"
 std::optional<AllocatorMode> allocator_mode_from_name(std::string_view name);
 
+std::string_view trace_level_name(TraceLevel level);  ///< "names", "stats", "values"
+std::optional<TraceLevel> trace_level_from_name(std::string_view name);
+
 /// How a worker is started: `aotifuzz-worker --package P [--model M] [--reference R] [--ops LIB]... [--memory-mib N]
-/// [--allocator guard|caching|nocache] [--device cuda:N] [--kernels-every N]`, or with `--planted yes` in place of the package.
+/// [--allocator guard|caching|nocache] [--device cuda:N] [--kernels-every N]
+/// [--trace names|stats|values [--trace-kernel NAME]... [--save FOLDER]]`, or with `--planted yes` in place of the package.
 /// The three descriptors are fixed: a package is native code that may print to stdout, so stdout is not the pipe.
 struct WorkerArguments {
   static constexpr int kRequestFd = 3;   ///< worker reads
@@ -36,6 +41,9 @@ struct WorkerArguments {
   std::string device;    ///< "" = cpu, else "cuda:0"
   static constexpr int64_t kKernelsEvery = 4;
   int64_t kernels_every = kKernelsEvery;  ///< one case in so many is judged kernel by kernel; 0 = only suspects
+  std::optional<TraceLevel> trace = {};    ///< instead of judging cases, tell what their kernels do
+  std::vector<std::string> trace_kernels;  ///< names, or parts of them; empty: all
+  std::string save;                        ///< folder for the tensors of a trace; "": they are not kept
   bool planted = false;  ///< serve core/planted.h instead of a package
 
   bool is_guarded() const { return allocator == AllocatorMode::kGuard; }

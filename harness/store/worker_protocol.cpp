@@ -5,6 +5,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "store/trace_json.h"
+
 namespace aotifuzz {
 namespace {
 
@@ -136,10 +138,12 @@ json report_json(const CaseReport& report) {
   }
   json verdicts = json::array();
   for (const Verdict& verdict : report.verdicts) verdicts.push_back(verdict_json(verdict));
-  return {{"id", report.id},
-          {"reference_accepts", report.reference_accepts},
-          {"runs", std::move(runs)},
-          {"verdicts", std::move(verdicts)}};
+  json out = {{"id", report.id},
+              {"reference_accepts", report.reference_accepts},
+              {"runs", std::move(runs)},
+              {"verdicts", std::move(verdicts)}};
+  if (!report.trace.empty()) out["trace"] = trace_json(report.trace);
+  return out;
 }
 
 Result<Verdict> parse_verdict(const json& object) {
@@ -198,6 +202,11 @@ Result<CaseReport> parse_report(const json& object) {
   CaseReport report;
   fields.integer("id", &report.id);
   fields.boolean("reference_accepts", &report.reference_accepts);
+  if (const auto trace = object.find("trace"); trace != object.end()) {
+    Result<std::vector<TraceCall>> parsed = parse_trace(*trace);
+    if (!parsed) return tl::unexpected(parsed.error());
+    report.trace = std::move(*parsed);
+  }
   const json* runs = fields.array("runs");
   const json* verdicts = fields.array("verdicts");
   if (!fields.ok()) return fields.error();

@@ -12,6 +12,7 @@
 #include "targets/replay_command.h"
 #include "targets/sanitize_command.h"
 #include "targets/say.h"
+#include "targets/trace_command.h"
 
 int main(int argc, char** argv) {
   using namespace aotifuzz;
@@ -26,10 +27,12 @@ int main(int argc, char** argv) {
   InspectCommand inspect;
   DoctorCommand doctor;
   SanitizeCommand sanitize;
+  TraceCommand trace;
   CLI::App& fuzz_app = *app.add_subcommand("fuzz", "Fuzz a package");
   CLI::App& replay_app = *app.add_subcommand("replay", "Say for each case: still fails, fixed, changed, or flaky");
   CLI::App& minimize_app = *app.add_subcommand("minimize", "Shrink a case further");
   CLI::App& inspect_app = *app.add_subcommand("inspect", "Print what a package is");
+  CLI::App& trace_app = *app.add_subcommand("trace", "Show what flows through the kernels of a package");
   CLI::App& doctor_app = *app.add_subcommand("doctor", "Prove by planted faults that this installation would notice");
   CLI::App& sanitize_app =
       *app.add_subcommand("sanitize", "Run a case of a CUDA package under compute-sanitizer: thread, address, line");
@@ -39,6 +42,7 @@ int main(int argc, char** argv) {
   inspect.declare(inspect_app);
   doctor.declare(doctor_app);
   sanitize.declare(sanitize_app);
+  trace.declare(trace_app);
   try {
     app.parse(argc, argv);
     const int code = fuzz_app.parsed()       ? fuzz.run()
@@ -46,6 +50,7 @@ int main(int argc, char** argv) {
                      : minimize_app.parsed() ? minimize.run()
                      : doctor_app.parsed()   ? doctor.run()
                      : sanitize_app.parsed() ? sanitize.run()
+                     : trace_app.parsed()    ? trace.run()
                                              : inspect.run();
     // What went to a full disk is lost: an exit code of success would be a lie.
     if (std::fflush(stdout) != 0 || std::ferror(stdout))

@@ -14,6 +14,7 @@
 #include "worker/call_recorder.h"
 #include "worker/case_runner.h"
 #include "worker/crash_handler.h"
+#include "worker/trace_runner.h"
 
 namespace aotifuzz {
 namespace {
@@ -83,6 +84,15 @@ int CaseServer::serve(const Setup& setup) {
                      .device = setup.device,
                      .kernels = setup.package->kernels(),
                      .kernels_every = setup.kernels_every});
+  std::optional<TraceRunner> tracer;
+  if (setup.trace)
+    tracer.emplace(TraceRunner::Parts{.contract = &setup.package->info().contract,
+                                      .package = setup.package->package(),
+                                      .kernels = setup.package->kernels(),
+                                      .recorder = setup.recorder,
+                                      .allocator = setup.allocator,
+                                      .errors = &errors,
+                                      .options = *setup.trace});
   WorkerMessage ready;
   ready.kind = WorkerMessage::Kind::kReady;
   ready.pid = getpid();
@@ -93,7 +103,8 @@ int CaseServer::serve(const Setup& setup) {
     if (!request) return kDone;
     WorkerMessage message;
     message.kind = WorkerMessage::Kind::kReport;
-    message.report = runner.run(request->id, request->case_text, request->careful);
+    message.report = tracer ? tracer->run(request->id, request->case_text)
+                            : runner.run(request->id, request->case_text, request->careful);
     if (!setup.channel->send(message)) return kDone;
     if (served % kLookEvery == 0 && gauge.resident_bytes() - resident_at_start > kGrowthMax) return kRecycled;
   }

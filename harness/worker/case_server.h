@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "core/flight_recorder.h"
 #include "worker/guard_allocator.h"
+#include "worker/kernel_tracer.h"
 #include "worker/loaded_package.h"
 #include "worker/request_channel.h"
 
@@ -20,6 +22,7 @@ class CaseServer {
     int64_t memory_mib = 0;               ///< address space beyond what is mapped now; 0 = no limit. CPU only
     DeviceRuntime* device = nullptr;      ///< null: packages of the CPU
     uint64_t kernels_every = 0;           ///< see CaseRunner::Parts
+    std::optional<TraceOptions> trace = {};  ///< trace cases instead of judging them
   };
   /// What the process's exit status says to the server. Any other status is a death.
   enum ExitStatus { kRecycled = 0, kDone = 100, kWorld = 101 };

@@ -11,6 +11,7 @@
 #include <chrono>
 
 #include "worker/case_server.h"
+#include "worker/kernel_calls.h"
 
 namespace aotifuzz {
 namespace {
@@ -61,6 +62,11 @@ int ForkServer::run() {
   }
 }
 
+std::optional<TraceOptions> ForkServer::trace_options() const {
+  if (!arguments_.trace) return std::nullopt;
+  return TraceOptions{*arguments_.trace, arguments_.trace_kernels, arguments_.save};
+}
+
 int ForkServer::serve() {
   prepare_process();
   FlightRecorder* recorder = map_recorder(pipes_.recorder_fd);
@@ -68,6 +74,7 @@ int ForkServer::serve() {
   // Weights start as aligned as those inside the package do, so that both sides' matrix products round alike.
   if (allocator) allocator->set_alignment(64);
   // Never destroyed: nothing of a package runs in this process, its destructors neither.
+  if (arguments_.trace) KernelCalls::instance().watch_data_pointers();
   LoadedPackage* package = new LoadedPackage(arguments_);
   warm_up_host();
   if (allocator) allocator->set_alignment(1);
@@ -89,7 +96,8 @@ int ForkServer::serve() {
                                  .recorder = recorder,
                                  .allocator = allocator,
                                  .memory_mib = arguments_.memory_mib,
-                                 .kernels_every = static_cast<uint64_t>(arguments_.kernels_every)}));
+                                 .kernels_every = static_cast<uint64_t>(arguments_.kernels_every),
+                                 .trace = trace_options()}));
       } catch (const HarnessError& error) {
         WorkerMessage fatal;
         fatal.kind = WorkerMessage::Kind::kFatal;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+
+#include "worker/kernel_tracer.h"
 #include "worker/server_setup.h"
 
 namespace aotifuzz {
@@ -16,6 +19,7 @@ class ForkServer {
 
  private:
   int serve();
+  std::optional<TraceOptions> trace_options() const;
   WorkerArguments arguments_;
   WorkerPipes pipes_;
 };

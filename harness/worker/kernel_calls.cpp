@@ -261,7 +261,8 @@ size_t KernelCalls::watch_table(const LibraryTable& table) {
       const ElfW(Sym)& symbol = table.symbols[ELF64_R_SYM(relocation.r_info)];
       const char* name = table.strings + symbol.st_name;
       if (symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
-      if (!is_kernel_symbol(name, symbol.st_shndx != SHN_UNDEF)) continue;
+      const bool asks_for_data = data_pointers_ && std::string_view(name) == "aoti_torch_get_data_ptr";
+      if (!asks_for_data && !is_kernel_symbol(name, symbol.st_shndx != SHN_UNDEF)) continue;
       void* target = target_of(table, symbol, name);
       if (!target) continue;
       if (code_left_ < kStubBytes) {

@@ -44,6 +44,8 @@ class KernelCalls {
 
   /// Watches every loaded library of a package that is not watched yet. Returns the number of table entries replaced.
   size_t watch_loaded_packages();
+  /// From now on also watches the calls by which packages ask for a tensor's data pointer. Observers see those too.
+  void watch_data_pointers() { data_pointers_ = true; }
   /// Watches the library that holds `address`.
   size_t watch_library_of(const void* address);
   /// null: none.
@@ -57,6 +59,7 @@ class KernelCalls {
   size_t watch_table(const struct LibraryTable& table);
   size_t kernel_index(const std::string& name);
 
+  bool data_pointers_ = false;
   std::vector<std::string> names_;
   std::vector<uint64_t> watched_;  ///< load addresses
   char* code_ = nullptr;           ///< where the next small function goes

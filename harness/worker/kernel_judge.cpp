@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "oracles/legal_sampler.h"
+#include "oracles/op_name.h"
 #include "oracles/program_facts_builder.h"
 #include "worker/dtype_map.h"
 #include "worker/error_text.h"
@@ -243,11 +244,22 @@ KernelJudge::Verdict KernelJudge::judge_call(Call& call, const CapturedCall& cap
   return verdict;
 }
 
+std::string KernelJudge::op_of(const std::string& value) const {
+  const auto makes = [&](const Argument& output, const auto& self) -> bool {
+    return output.name == value || std::any_of(output.items.begin(), output.items.end(),
+                                               [&](const Argument& item) { return self(item, self); });
+  };
+  for (const Node& node : map_.graph.nodes)
+    for (const Argument& output : node.outputs)
+      if (makes(output, makes)) return std::string(short_target(node.target));
+  return "";
+}
+
 KernelPlace KernelJudge::place_of(size_t call, size_t argument, const std::string& value) const {
   KernelPlace place;
   place.call = call;
   place.kernel = map_.calls[call].kernel;
-  place.argument = map_.calls[call].arguments[argument].name;
+  place.argument = argument_name(map_.calls[call].arguments[argument]);
   place.value = value;
   if (calls_[call])
     for (const OutputFacts& output : calls_[call]->compiled.facts.outputs)
@@ -259,8 +271,12 @@ KernelRecord KernelJudge::judge(const Question& question) {
   KernelRecord record;
   for (const CapturedCall& captured : question.calls) {
     ++record.seen;
+    const auto say = [&](std::string verdict) {
+      if (question.every) record.calls.push_back({.call = captured.call, .verdict = std::move(verdict), .inherited = {}});
+    };
     if (!calls_[captured.call]) {
       ++record.not_judged[why_not_[captured.call]];
+      say("not judged: " + why_not_[captured.call]);
       continue;
     }
     if (question.recorder) question.recorder->set_step(map_.calls[captured.call].kernel);
@@ -268,17 +284,25 @@ KernelRecord KernelJudge::judge(const Question& question) {
     Verdict verdict = judge_call(call, captured, question);
     if (!verdict.judged) {
       ++record.not_judged[verdict.why_not];
+      say("not judged: " + verdict.why_not);
       continue;
     }
     ++record.judged;
-    if (!verdict.wrong || record.first) continue;
+    if (!verdict.wrong) {
+      say("right");
+      continue;
+    }
     const KernelSlice::Output& output = call.compiled.slice.outputs[*verdict.wrong];
     const std::string& value = map_.calls[captured.call].arguments[output.argument].exit[output.label].value;
-    record.first = KernelRecord::Fault{.place = place_of(captured.call, output.argument, value),
-                                       .answer = std::move(verdict.answer),
-                                       .inputs_wrong = {}};
+    say("WRONG in " + value + ", " + std::to_string(verdict.answer.differing) + " of " +
+        std::to_string(verdict.answer.total) + " elements, first " + verdict.answer.index + ": " +
+        verdict.answer.actual + ", eager has " + verdict.answer.expected);
+    if (!record.first)
+      record.first = KernelRecord::Fault{.place = place_of(captured.call, output.argument, value),
+                                         .answer = std::move(verdict.answer),
+                                         .inputs_wrong = {}};
     // Later calls work on what this one left: theirs are judged on their own inputs, but the first is the one to name.
-    break;
+    if (!question.every) break;
   }
   if (question.trace_back || record.first) trace_back(question, &record);
   return record;

@@ -40,6 +40,11 @@ class KernelJudge {
   /// Why calls are never judged, by call; "" for those that are.
   const std::vector<std::string>& why_not() const { return why_not_; }
   KernelCapture& capture() { return *capture_; }
+  const KernelMap& map() const { return map_; }
+  /// What capture() keeps of a call.
+  const CapturePlan& plan(size_t call) const { return plans_[call]; }
+  /// The op that makes a value of the graph: "aten.add.Tensor"; "" for an input.
+  std::string op_of(const std::string& value) const;
 
   struct Question {
     std::span<const CapturedCall> calls;
@@ -48,6 +53,7 @@ class KernelJudge {
     /// Without a faulty call too, say where a wrong value enters. With one, what it was given is always compared with
     /// the reference's values.
     bool trace_back = false;
+    bool every = false;  ///< go on after the first faulty call, and fill KernelRecord::calls
     FlightRecorder* recorder = nullptr;
   };
   KernelRecord judge(const Question& question);
@@ -71,7 +77,8 @@ class KernelJudge {
   at::Tensor value_in(const at::Tensor& buffer, const KernelLabel& label) const;
   // kernel_trace_back.cpp
   void trace_back(const Question& question, KernelRecord* record);
-  std::string inputs_against(const std::map<std::string, at::Tensor>& values, const CapturedCall& captured) const;
+  std::map<std::string, std::string> inputs_against(const std::map<std::string, at::Tensor>& values,
+                                                    const CapturedCall& captured) const;
   std::string maker_of(const Question& question, size_t position, const std::string& value, const at::Tensor& expected,
                        bool* was_right) const;
   std::map<std::string, at::Tensor> reference_values(const Question& question);

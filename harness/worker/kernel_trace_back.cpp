@@ -60,9 +60,10 @@ std::string KernelJudge::maker_of(const Question& question, size_t position, con
   return "";
 }
 
-std::string KernelJudge::inputs_against(const std::map<std::string, at::Tensor>& values,
-                                        const CapturedCall& captured) const {
-  std::string out;
+/// By argument, "in_ptr0 (add_4)": how far what the call was given is from the reference's value.
+std::map<std::string, std::string> KernelJudge::inputs_against(const std::map<std::string, at::Tensor>& values,
+                                                               const CapturedCall& captured) const {
+  std::map<std::string, std::string> out;
   const Call& call = *calls_[captured.call];
   const std::vector<Leaf>& leaves = call.compiled.slice.leaves;
   for (size_t i = 0; i < leaves.size(); ++i) {
@@ -71,8 +72,8 @@ std::string KernelJudge::inputs_against(const std::map<std::string, at::Tensor>&
     const std::optional<double> error =
         relative_error(value_in(captured.entries[call.entry_of_leaf[i]], argument.entry[leaves[i].label]),
                        values.at(leaves[i].value));
-    out += (out.empty() ? "" : ", ") + argument.name + " (" + leaves[i].value + ") ";
-    out += !error ? "of another shape" : *error == 0 ? "exact" : "off by " + number_text(*error) + " of its largest";
+    out[argument_name(argument) + " (" + leaves[i].value + ")"] =
+        !error ? "of another shape" : *error == 0 ? "exact" : "off by " + number_text(*error) + " of its largest";
   }
   return out;
 }
@@ -80,12 +81,16 @@ std::string KernelJudge::inputs_against(const std::map<std::string, at::Tensor>&
 void KernelJudge::trace_back(const Question& question, KernelRecord* record) {
   const std::map<std::string, at::Tensor> values = reference_values(question);
   if (values.empty()) return;
+  for (size_t i = 0; i < record->calls.size() && i < question.calls.size(); ++i)
+    if (calls_[record->calls[i].call]) record->calls[i].inherited = inputs_against(values, question.calls[i]);
   for (size_t position = 0; position < question.calls.size(); ++position) {
     const CapturedCall& captured = question.calls[position];
     if (!calls_[captured.call]) continue;
     if (record->first) {
       if (record->first->place.call != captured.call) continue;
-      record->first->inputs_wrong = inputs_against(values, captured);
+      std::string& text = record->first->inputs_wrong;
+      for (const auto& [argument, error] : inputs_against(values, captured))
+        text += (text.empty() ? "" : ", ") + argument + " " + error;
       return;
     }
     const Call& call = *calls_[captured.call];

@@ -1,5 +1,6 @@
 #include "oracles/kernels_oracle.h"
 
+#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,6 +66,7 @@ RunRecords runs_with(KernelRecord kernels) {
   run.request.kind = RunKind::kSubjectKernels;
   run.kernels = std::make_shared<KernelRecord>(std::move(kernels));
   RunRecords records;
+  records.add({.request = {RunKind::kSubject, 0}});
   records.add(std::move(run));
   return records;
 }
@@ -96,6 +98,22 @@ TEST(NameKernels, WithoutAFaultyKernelSaysWhereTheWrongValueComesIn) {
   EXPECT_THAT(verdicts[0].measures,
               Contains(Pair("divergence enters",
                             "cpp_fused_mul_1, call 2, in in_ptr0 = add_4: the buffer was changed in between")));
+}
+
+TEST(NameKernels, SaysWhenTheFaultDidNotComeAgain) {
+  RunRecord first, watched;
+  first.outputs = {at::ones({2})};
+  watched.request.kind = RunKind::kSubjectKernels;
+  watched.outputs = {at::zeros({2})};
+  watched.kernels = std::make_shared<KernelRecord>();
+  first.request.kind = RunKind::kSubject;
+  RunRecords records;
+  records.add(std::move(first));
+  records.add(std::move(watched));
+  std::vector<Verdict> verdicts = {fail_verdict("close", VerdictClass::kWrongResult, true, "differs", "output 0")};
+  name_kernels(records, verdicts);
+  EXPECT_THAT(verdicts[0].measures,
+              Contains(Pair("kernel", "not seen: the run whose kernels were watched gave other results")));
 }
 
 TEST(NameKernels, LeavesOtherVerdictsAlone) {

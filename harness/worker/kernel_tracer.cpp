@@ -1,0 +1,210 @@
+#include "worker/kernel_tracer.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "core/error.h"
+#include "oracles/host_values.h"
+#include "worker/dtype_map.h"
+
+namespace aotifuzz {
+namespace {
+
+constexpr size_t kRegisters = 6;  ///< KernelCall::integers
+constexpr int64_t kFirstValues = 8;
+
+/// Bytes from the first to past the last element.
+size_t bytes_of(const TensorLayouts::Layout& layout) {
+  int64_t last = 0;
+  for (size_t i = 0; i < layout.sizes.size(); ++i) {
+    if (layout.sizes[i] == 0) return 0;
+    last += (layout.sizes[i] - 1) * layout.strides[i];
+  }
+  return static_cast<size_t>(last + 1) * c10::elementSize(layout.dtype);
+}
+
+at::Tensor view(const void* data, const TensorLayouts::Layout& layout) {
+  return at::from_blob(const_cast<void*>(data), layout.sizes, layout.strides, at::TensorOptions(layout.dtype));
+}
+
+/// NumPy's name of a type; "" when it has none.
+std::string numpy_type(c10::ScalarType type) {
+  switch (type) {
+    case c10::ScalarType::Float:
+      return "<f4";
+    case c10::ScalarType::Double:
+      return "<f8";
+    case c10::ScalarType::Half:
+      return "<f2";
+    case c10::ScalarType::Long:
+      return "<i8";
+    case c10::ScalarType::Int:
+      return "<i4";
+    case c10::ScalarType::Short:
+      return "<i2";
+    case c10::ScalarType::Char:
+      return "|i1";
+    case c10::ScalarType::Byte:
+      return "|u1";
+    case c10::ScalarType::Bool:
+      return "|b1";
+    case c10::ScalarType::ComplexFloat:
+      return "<c8";
+    case c10::ScalarType::ComplexDouble:
+      return "<c16";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+void add_statistics(const at::Tensor& tensor, TraceLevel level, TraceTensor* out) {
+  if (level == TraceLevel::kNames) return;
+  const HostValues values(tensor);
+  out->has_stats = true;
+  out->elements = values.size();
+  double sum = 0;
+  int64_t finite = 0;
+  for (int64_t i = 0; i < values.size(); ++i) {
+    const double x = values.is_floating() ? values.real(i) : static_cast<double>(values.integer(i));
+    if (std::isnan(x)) {
+      ++out->nans;
+    } else if (std::isinf(x)) {
+      ++out->infinities;
+    } else {
+      out->least = finite ? std::min(out->least, x) : x;
+      out->greatest = finite ? std::max(out->greatest, x) : x;
+      sum += x;
+      ++finite;
+    }
+  }
+  if (finite) out->mean = sum / static_cast<double>(finite);
+  if (level != TraceLevel::kValues) return;
+  for (int64_t i = 0; i < std::min(values.size(), kFirstValues); ++i)
+    out->first_values += (i ? ", " : "") + values.text(i);
+  if (values.size() > kFirstValues) out->first_values += ", ...";
+}
+
+void write_npy(const at::Tensor& tensor, const std::string& path) {
+  const at::Tensor dense = numpy_type(tensor.scalar_type()).empty() ? tensor.to(at::kFloat).contiguous()
+                                                                    : tensor.contiguous();
+  std::string header = "{'descr': '" + numpy_type(dense.scalar_type()) + "', 'fortran_order': False, 'shape': (";
+  for (int64_t d = 0; d < dense.dim(); ++d) header += std::to_string(dense.size(d)) + ",";
+  header += "), }";
+  // Magic, version and length take 10 bytes; all of it is a multiple of 64 and ends with a newline.
+  header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
+  header += '\n';
+  const auto length = static_cast<uint16_t>(header.size());
+  std::ofstream file(path, std::ios::binary);
+  file.write("\x93NUMPY\x01\x00", 8);
+  file.put(static_cast<char>(length & 0xff)).put(static_cast<char>(length >> 8));
+  file << header;
+  file.write(static_cast<const char*>(dense.data_ptr()), static_cast<std::streamsize>(dense.nbytes()));
+  file.close();
+  if (!file) throw HarnessError("a tensor cannot be saved", path, "check the folder given with --save and its free space");
+}
+
+void KernelTracer::begin() {
+  if (!memory_) memory_.emplace();
+  memory_->clear();
+  layouts_.clear();
+  calls_.clear();
+  depth_ = ordinal_ = 0;
+  behind_ = KernelCalls::instance().observer();
+  KernelCalls::instance().set_observer(this);
+}
+
+std::vector<TraceCall> KernelTracer::end() {
+  KernelCalls::instance().set_observer(behind_);
+  behind_ = nullptr;
+  return std::move(calls_);
+}
+
+bool KernelTracer::is_wanted(std::string_view kernel) const {
+  return options_.kernels.empty() ||
+         std::any_of(options_.kernels.begin(), options_.kernels.end(),
+                     [&](const std::string& part) { return kernel.find(part) != kernel.npos; });
+}
+
+void KernelTracer::collect(const KernelCall& call) {
+  tensors_.clear();
+  const bool is_generated = call.name.starts_with("cpp_");
+  // The words behind a call's own are those of its caller; a shim's handles are no data pointers.
+  if (!is_generated) return;
+  for (size_t i = 0; i < kRegisters + call.stack_words; ++i) {
+    const uint64_t word = i < kRegisters ? call.integers[i] : call.stack[i - kRegisters];
+    const TensorLayouts::Layout* layout = layouts_.find(reinterpret_cast<const void*>(word));
+    if (!layout) {
+      if (i >= kRegisters) break;
+      continue;
+    }
+    Tensor tensor;
+    tensor.word = i;
+    tensor.pointer = reinterpret_cast<const void*>(word);
+    tensor.layout = *layout;
+    tensor.bytes = bytes_of(*layout);
+    tensor.bytes_before = memory_->copy(tensor.pointer, tensor.bytes);
+    tensors_.push_back(std::move(tensor));
+  }
+}
+
+void KernelTracer::before(const KernelCall& call) {
+  if (TensorLayouts::is_data_pointer_call(call)) return;
+  if (behind_) behind_->before(call);
+  if (depth_++ > 0) return;
+  ++ordinal_;
+  wanted_ = is_wanted(call.name);
+  if (wanted_) collect(call);
+}
+
+void KernelTracer::after(const KernelCall& call) {
+  if (TensorLayouts::is_data_pointer_call(call)) {
+    layouts_.note(call);
+    return;
+  }
+  if (behind_) behind_->after(call);
+  if (--depth_ > 0 || !wanted_) return;
+  TraceCall traced;
+  traced.ordinal = ordinal_;
+  traced.kernel = call.name;
+  for (const Tensor& tensor : tensors_) {
+    const bool known = tensor.bytes_before != nullptr;
+    const bool changed = known && std::memcmp(tensor.bytes_before, tensor.pointer, tensor.bytes) != 0;
+    if (!changed) {
+      traced.given.push_back(describe(tensor, known ? tensor.bytes_before : nullptr, "given"));
+      continue;
+    }
+    traced.left.push_back(describe(tensor, tensor.pointer, "left"));
+  }
+  // What was copied is described; an exception would have left it for the next call.
+  memory_->clear();
+  calls_.push_back(std::move(traced));
+}
+
+TraceTensor KernelTracer::describe(const Tensor& tensor, const void* data, const char* when) const {
+  TraceTensor out;
+  out.name = "argument " + std::to_string(tensor.word + 1);
+  const std::optional<Dtype> dtype = from_scalar_type(tensor.layout.dtype);
+  out.dtype = dtype ? std::string(dtype_name(*dtype)) : c10::toString(tensor.layout.dtype);
+  out.sizes = tensor.layout.sizes;
+  out.address = reinterpret_cast<uint64_t>(tensor.pointer);
+  if (!data) return out;
+  const at::Tensor values = view(data, tensor.layout);
+  add_statistics(values, options_.level, &out);
+  if (!options_.folder.empty())
+    out.file = save(values, std::to_string(ordinal_) + "-" + when + "-" + std::to_string(tensor.word + 1));
+  return out;
+}
+
+std::string KernelTracer::save(const at::Tensor& tensor, const std::string& what) const {
+  const std::string path = options_.folder + "/" + what + ".npy";
+  write_npy(tensor, path);
+  return path;
+}
+
+}  // namespace aotifuzz

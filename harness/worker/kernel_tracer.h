@@ -1,0 +1,66 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kernel_trace.h"
+#include "package/kernel_map.h"
+#include "worker/kernel_capture.h"
+#include "worker/tensor_layouts.h"
+
+namespace aotifuzz {
+
+/// What a trace is to hold.
+struct TraceOptions {
+  TraceLevel level = TraceLevel::kStats;
+  std::vector<std::string> kernels;  ///< names, or parts of them; empty: all
+  std::string folder;                ///< tensors are saved here as .npy; "": they are not
+};
+
+/// Writes down the kernel calls of a run, with what they are given and leave behind, on any package of the CPU: tensors
+/// are those whose data pointer the package asked for. A tensor whose bytes a call changed is left by it, any other is
+/// given to it. One run at a time.
+class KernelTracer final : public KernelObserver {
+ public:
+  explicit KernelTracer(TraceOptions options) : options_(std::move(options)) {}
+
+  /// From now on it is the observer, before whoever was.
+  void begin();
+  std::vector<TraceCall> end();
+
+  void before(const KernelCall& call) override;
+  void after(const KernelCall& call) override;
+
+ private:
+  struct Tensor {
+    size_t word = 0;
+    const void* pointer = nullptr;
+    TensorLayouts::Layout layout;
+    const char* bytes_before = nullptr;
+    size_t bytes = 0;
+  };
+  void collect(const KernelCall& call);
+  TraceTensor describe(const Tensor& tensor, const void* data, const char* when) const;
+  std::string save(const at::Tensor& tensor, const std::string& what) const;
+  bool is_wanted(std::string_view kernel) const;
+
+  TraceOptions options_;
+  TensorLayouts layouts_;
+  std::optional<SnapshotMemory> memory_;
+  std::vector<TraceCall> calls_;
+  std::vector<Tensor> tensors_;  ///< of the call that runs
+  int depth_ = 0;
+  int ordinal_ = 0;
+  bool wanted_ = false;
+  KernelObserver* behind_ = nullptr;
+};
+
+/// Least, greatest, mean, NaN and infinities of a tensor.
+void add_statistics(const at::Tensor& tensor, TraceLevel level, TraceTensor* out);
+
+/// Writes `tensor` in NumPy's format, as float32 where NumPy has no such type. Throws HarnessError.
+void write_npy(const at::Tensor& tensor, const std::string& path);
+
+}  // namespace aotifuzz
