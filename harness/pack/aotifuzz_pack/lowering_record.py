@@ -56,6 +56,7 @@ class Kernel:
     operations: list | None = None
     triton: bool = False
     launch: dict | None = None
+    written_by_user: bool = False
 
 
 @dataclass
@@ -76,11 +77,12 @@ class Lowering:
     graph: Any  # torch.fx.GraphModule: the post-grad graph, constants lifted to placeholders
     constants: dict  # placeholder -> tensor, for those that were get_attr
     fqns: dict  # placeholder -> (name in the package, fqn)
-    inputs: list  # placeholders that are inputs of the package, in order
+    inputs: list  # placeholders that are tensors given to the package, in order
     stored: dict  # value -> Stored
     buffers: dict  # name -> Buffer
     kernels: list
     externs: list
+    ignored: set  # buffers whose contents mean nothing
     order: dict  # operation -> position in the schedule
     writes: dict  # operation -> names of the buffers that it defines
     mutators: dict  # buffer -> operations that change it, in order
