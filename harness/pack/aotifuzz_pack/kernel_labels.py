@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import sympy
 
 from .lowering_record import Layout
-from .post_grad_graph import dtype_name, plain
+from .post_grad_graph import plain
+from .prims_as_aten import RETYPED
 
 _VARIANCES = ("aten.var_mean", "aten.var.", "prims.var")
 
@@ -55,7 +56,8 @@ class Labels:
             return []  # a tensor in a layout of its own: its elements cannot be read
         dtype, found = known.dtype, []
         for value, where in self.held.get(buffer, []):
-            if self._version_of(value, changing) == now and where.dtype == dtype == self._dtype_of(value, dtype):
+            is_itself = where.dtype == dtype and not self._is_retyped(value)
+            if is_itself and self._version_of(value, changing) == now:
                 found.append(Label(value, where.layout))
         return found
 
@@ -80,10 +82,8 @@ class Labels:
             return []
         return [Label(first.name, layout)]
 
-    def _dtype_of(self, value, unknown):
-        node = self.nodes.get(value)
-        dtype = getattr(node.meta.get("val"), "dtype", None) if node is not None else None
-        return unknown if dtype is None else dtype_name(dtype)
+    def _is_retyped(self, value):
+        return value in self.nodes and RETYPED in self.nodes[value].meta
 
     def size_of(self, value):
         """Sizes of a value of the graph, None for what is no tensor."""

@@ -4,6 +4,9 @@ import operator
 
 import torch
 
+# In a node's meta: buffers hold its value in another type than the graph has now.
+RETYPED = "aotifuzz_retyped"
+
 # What readers of the map put as ATen operators themselves.
 _KNOWN = {"convert_element_type", "device_put", "mul", "add", "sub", "view_of", "view_element_type", "fma", "iota"}
 _RANDOM = {"inductor_seeds", "inductor_seed", "inductor_lookup_seed", "inductor_random", "inductor_randint"}
@@ -49,6 +52,7 @@ def _max_pool(graph, node):
     for user in node.users:
         if user.target is operator.getitem and user.args[1] == 1:
             user.meta["val"] = node.meta["val"][1]
+            user.meta[RETYPED] = True
     return True
 
 
@@ -57,6 +61,7 @@ def _pool_indices(graph, node):
     offsets = node.args[0]
     if offsets.target is not operator.getitem or offsets.args[0].target is not torch.ops.aten.max_pool2d_with_indices.default:
         return False
+    offsets.meta[RETYPED] = True
     return _alias(graph, node)
 
 
