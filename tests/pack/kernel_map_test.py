@@ -171,7 +171,7 @@ class Map(unittest.TestCase):
 def generated_code(found, suffix):
     """The code without what torch itself numbers anew at each compilation of a process: names of files and of size arrays."""
     text = next(data for name, data in found.items() if name.endswith(suffix)).decode()
-    lines = [line for line in text.splitlines() if not line.startswith("//") and "int64_t int_array_" not in line]
+    lines = [line for line in text.splitlines() if line and not line.startswith("//") and "int64_t int_array_" not in line]
     return [re.sub(r"int_array_\d+", "int_array", line) for line in lines]
 
 

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import sympy
+import torch
 
 from .lowering_record import Layout
-from .post_grad_graph import plain
+from .post_grad_graph import dtype_name, plain
 from .prims_as_aten import RETYPED
 
 _VARIANCES = ("aten.var_mean", "aten.var.", "prims.var")
@@ -176,9 +177,14 @@ class Labels:
                 self._derive_copy(where.buffer, value)
 
     def _derive_copy(self, buffer, value):
-        layout = self.lowering.buffers[buffer].layout if buffer in self.lowering.buffers else None
-        if layout is not None and self.size_of(value) == layout.size and buffer not in self.derived:
-            self._derive(buffer, value, layout)
+        known = self.lowering.buffers.get(buffer)
+        if known is None or known.layout is None or self.size_of(value) != known.layout.size or buffer in self.derived:
+            return
+        dtype = self.nodes[value].meta["val"].dtype
+        if dtype_name(dtype) == known.dtype:
+            self._derive(buffer, value, known.layout)
+        elif torch.promote_types(dtype, getattr(torch, known.dtype)) == getattr(torch, known.dtype):
+            self._derive(buffer, value, known.layout, {"kind": "cast"})
 
 
 def _divided_by_freedom(node, count):

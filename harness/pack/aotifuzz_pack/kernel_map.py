@@ -176,7 +176,9 @@ class _Writer:
             if buffer in defined:
                 record["role"] = "out"
         if record["role"] in ("in", "inout"):
-            record["entry"] = self._written(self.labels.of(buffer))
+            # Pieces of it that the call itself writes are not there yet.
+            is_filled_here = not defined.isdisjoint(self.lowering.buffers[buffer].pieces)
+            record["entry"] = [] if is_filled_here else self._written(self.labels.of(buffer))
         return record
 
     def _operations_of(self, kernel):
