@@ -129,7 +129,7 @@ class _LoweringReader:
         order, writes, mutators = self._schedule()
         inputs = [name for name, value in graph.graph_inputs.items() if _stored(value) is not None]
         buffers = self._buffers()
-        symbols, sources = self._symbols()
+        symbols, sources, multiples = self._symbols()
         externs, stored = self._externs(), self._stored()
         split_biases(self.lifted.graph, externs, buffers, stored)
         return Lowering(
@@ -149,6 +149,7 @@ class _LoweringReader:
             reused={line.reused_as.get_name(): line.node.get_name() for line in self._lines("ReuseLine")},
             symbols=symbols,
             sources=sources,
+            multiples=multiples,
             precomputed={str(name): value for name, value in graph.sizevars.inv_precomputed_replacements.items()},
             wrapper=wrapper,
             lost=self.lost,
@@ -319,17 +320,21 @@ class _LoweringReader:
         return next((name for name, value in self.graph.constants.items() if value is tensor), None)
 
     def _symbols(self):
-        symbols, sources = {}, {}
+        symbols, sources, multiples = {}, {}, {}
         tensors = [where for where in map(_stored, self.graph.graph_inputs.values()) if where is not None]
         for index, where in enumerate(tensors):
             for kind, expressions in (("dim", where.layout.size), ("stride", where.layout.stride)):
                 for position, expression in enumerate(expressions):
                     if isinstance(expression, sympy.Symbol):
                         sources.setdefault(expression.name, {"input": index, kind: position})
+                    elif kind == "dim" and isinstance(expression, sympy.Mul):
+                        by, rest = expression.as_coeff_Mul()
+                        if isinstance(rest, sympy.Symbol):
+                            multiples.setdefault(rest.name, {"input": index, "dim": position, "by": int(by)})
         for expression in self._expressions():
             for symbol in getattr(expression, "free_symbols", ()):
                 symbols[symbol.name] = symbol
-        return symbols, sources
+        return symbols, sources, {name: source for name, source in multiples.items() if name not in sources}
 
     def _expressions(self):
         for node in self.lifted.graph.nodes:

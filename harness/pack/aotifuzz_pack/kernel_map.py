@@ -53,6 +53,7 @@ class _Writer:
             "graph": self.graph,
             "inputs": self.inputs,
             "symbols": self.lowering.sources,
+            "multiples": self.lowering.multiples,
             "precomputed": {name: to_text(value) for name, value in self.lowering.precomputed.items()},
             "notes": self.notes,
             "calls": calls,

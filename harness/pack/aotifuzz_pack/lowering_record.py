@@ -90,6 +90,7 @@ class Lowering:
     reused: dict  # buffer -> the one whose memory it took over
     symbols: dict  # name -> sympy symbol
     sources: dict  # symbol -> where it is read
+    multiples: dict  # symbol -> where a multiple of it is read, for those that stand nowhere by themselves
     precomputed: dict  # name -> expression
     wrapper: str  # C++ text of the wrapper
     lost: set  # nodes of the graph that cannot be run by themselves: mutations that no value describes, prims
