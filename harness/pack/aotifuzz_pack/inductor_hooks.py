@@ -14,10 +14,13 @@ import torch
 from .lowering_record import Buffer, Extern, Kernel, KernelArgument, Layout, Lowering, Stored
 from .post_grad_graph import dtype_name, lift_constants, plain, result_names
 from .prims_as_aten import replace_prims
+from .split_bias import split_biases
 from .without_mutation import remove_mutation
 
 # Extern nodes of the IR that are no call of a library function.
 _NO_CALLS = {"MultiOutput", "AssertScalar", "DynamicScalar", "DynamicSliceSize", "DynamicSelectStorageOffset"}
+
+_NO_RESULTS = {"philox_seed", "philox_offset", "rng_state", "unused", "debug_attn_mask"}
 
 
 class Recorder:
@@ -124,18 +127,21 @@ class _LoweringReader:
     def read(self, schedules, wrapper):
         graph = self.graph
         order, writes, mutators = self._schedule()
-        inputs = [name for name, value in graph.graph_inputs.items()]
+        inputs = [name for name, value in graph.graph_inputs.items() if _stored(value) is not None]
         buffers = self._buffers()
-        symbols, sources = self._symbols()
+        symbols, sources, multiples = self._symbols()
+        externs, stored = self._externs(), self._stored()
+        split_biases(self.lifted.graph, externs, buffers, stored)
         return Lowering(
             graph=self.lifted,
             constants=self.attributes,
             fqns=self._fqns(),
             inputs=inputs,
-            stored=self._stored(),
+            stored=stored,
             buffers=buffers,
-            kernels=self._kernels(schedules, symbols, buffers),
-            externs=self._externs(),
+            kernels=self._kernels(schedules, symbols),
+            externs=externs,
+            ignored=self._ignored(),
             order=order,
             writes=writes,
             mutators=mutators,
@@ -143,6 +149,7 @@ class _LoweringReader:
             reused={line.reused_as.get_name(): line.node.get_name() for line in self._lines("ReuseLine")},
             symbols=symbols,
             sources=sources,
+            multiples=multiples,
             precomputed={str(name): value for name, value in graph.sizevars.inv_precomputed_replacements.items()},
             wrapper=wrapper,
             lost=self.lost,
@@ -163,6 +170,19 @@ class _LoweringReader:
             stored |= {value: where for value, where in ((v, _stored(part)) for v, part in parts.items()) if where is not None}
         stored |= {name: stored[like] for name, like in self.same_memory.items() if like in stored}
         return stored
+
+    def _ignored(self):
+        """Buffers of results that differ from run to run and nobody reads: states of random generators."""
+        ignored = set()
+        for node in self.lifted.graph.nodes:
+            results = self.results.get(node.name)
+            if not isinstance(node.target, torch._ops.OpOverload) or not isinstance(results, (list, tuple)):
+                continue
+            for index, (returned, result) in enumerate(zip(node.target._schema.returns, results)):
+                where = _stored(result) if returned.name in _NO_RESULTS else None
+                if where is not None and self.names[node.name, index].endswith(f"_unused_{index}"):
+                    ignored.add(where.buffer)
+        return ignored
 
     def _buffers(self):
         graph, buffers = self.graph, {}
@@ -222,17 +242,20 @@ class _LoweringReader:
                     mutators.setdefault(target, []).append(name)
         return order, writes, mutators
 
-    def _kernels(self, schedules, symbols, buffers):
+    def _kernels(self, schedules, symbols):
         definitions = {line.kernel_name: line.cpp_definition for line in self._lines("KernelDefinitionLine")}
-        lines = self._lines("KernelCallLine")
-        told = [name for name, _ in schedules] == [line.kernel_name for line in lines]
+        told = {}
+        for name, operations in schedules:
+            told.setdefault(name, []).append(operations)
         kernels = []
-        for index, line in enumerate(lines):
+        for line in self._lines("KernelCallLine"):
             if line.triton:
-                arguments, launch = _triton_arguments(line, symbols, buffers)
+                arguments, launch = _triton_arguments(line, symbols)
             else:
                 arguments, launch = _cpp_arguments(line, definitions.get(line.kernel_name), symbols), None
-            kernels.append(Kernel(line.kernel_name, arguments, schedules[index][1] if told else None, line.triton, launch))
+            operations = told[line.kernel_name].pop(0) if told.get(line.kernel_name) else None
+            written_by_user = line.triton and bool(told) and operations is None
+            kernels.append(Kernel(line.kernel_name, arguments, operations, line.triton, launch, written_by_user))
         return kernels
 
     def _externs(self):
@@ -297,19 +320,21 @@ class _LoweringReader:
         return next((name for name, value in self.graph.constants.items() if value is tensor), None)
 
     def _symbols(self):
-        symbols, sources = {}, {}
-        for index, value in enumerate(self.graph.graph_inputs.values()):
-            where = _stored(value)
-            if where is None:
-                continue
+        symbols, sources, multiples = {}, {}, {}
+        tensors = [where for where in map(_stored, self.graph.graph_inputs.values()) if where is not None]
+        for index, where in enumerate(tensors):
             for kind, expressions in (("dim", where.layout.size), ("stride", where.layout.stride)):
                 for position, expression in enumerate(expressions):
                     if isinstance(expression, sympy.Symbol):
                         sources.setdefault(expression.name, {"input": index, kind: position})
+                    elif kind == "dim" and isinstance(expression, sympy.Mul):
+                        by, rest = expression.as_coeff_Mul()
+                        if isinstance(rest, sympy.Symbol):
+                            multiples.setdefault(rest.name, {"input": index, "dim": position, "by": int(by)})
         for expression in self._expressions():
             for symbol in getattr(expression, "free_symbols", ()):
                 symbols[symbol.name] = symbol
-        return symbols, sources
+        return symbols, sources, {name: source for name, source in multiples.items() if name not in sources}
 
     def _expressions(self):
         for node in self.lifted.graph.nodes:
@@ -371,5 +396,44 @@ def _cpp_arguments(line, definition, symbols):
     return arguments
 
 
-def _triton_arguments(line, symbols, buffers):
-    raise NotImplementedError
+def _triton_arguments(line, symbols):
+    """Arguments of the launch itself, and what else is known of it. The wrapper's call has more: sizes that were found to
+    be 1 are compiled in. Numbers and pointers that no argument of the call stands for (scratch space) come last.
+    """
+    from torch._inductor.codecache import CudaKernelParamCache
+
+    compiled = CudaKernelParamCache.get(line.kernel_name) or {}
+    meta = compiled.get("triton_meta") or line.triton_meta or {}
+    signature, constants = meta.get("signature", {}), meta.get("constants", {})
+    names = compiled.get("def_args") or [name for name, kind in signature.items() if kind != "constexpr"]
+    launched = [name for name in compiled.get("call_args", names) if name not in constants]
+    given = dict(zip(names, line.call_args))
+    changed = set((compiled.get("inductor_meta") or line.inductor_meta or {}).get("mutated_arg_names", ()))
+    arguments = []
+    for name in launched:
+        argument = KernelArgument(name, str(signature.get(name, "")))
+        if argument.c_type.startswith("*"):
+            argument.buffer, argument.role = str(given.get(name)), _triton_role(name, changed)
+        else:
+            argument.role, argument.expression = _triton_number(given.get(name), symbols)
+        arguments.append(argument)
+    launch = {key: compiled.get(key) for key in ("mangled_name", "num_warps", "shared_mem") if key in compiled}
+    scratch = [key for key in ("global_scratch", "profile_scratch") if compiled.get(key) is not None]
+    return arguments, {**launch, "arguments": [*launched, *scratch], "known": bool(compiled)}
+
+
+def _triton_role(name, changed):
+    if name.startswith("in_out") or (name in changed and name.startswith("in")):
+        return "inout"
+    return "out" if name.startswith("out") or name in changed else "in"
+
+
+def _triton_number(given, symbols):
+    given = getattr(given, "inner_expr", given)
+    if isinstance(given, (int, sympy.Expr)) and not isinstance(given, bool):
+        return "size", given
+    try:
+        number = _number(given, symbols)
+    except (TypeError, ValueError, SyntaxError, AttributeError, sympy.SympifyError):
+        return "other", None
+    return ("size", number) if isinstance(number, sympy.Expr) and not number.is_Float else ("other", None)

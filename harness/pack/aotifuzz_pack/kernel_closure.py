@@ -124,7 +124,7 @@ class Closure:
         self.lowering = lowering
         self.constants = {name: value for name, value in lowering.constants.items() if name in available}
         self.until = time.monotonic() + seconds
-        numbers = _numbers(lowering.sources, [inputs.get(name) for name in lowering.inputs])
+        numbers = _numbers({**lowering.sources, **lowering.multiples}, [inputs.get(name) for name in lowering.inputs])
         self.values = GraphValues(lowering.graph, numbers, wordless)
         self.drawing = GraphValues(lowering.graph, self.values.symbols)
         self.drawing.may_draw = True
@@ -195,7 +195,8 @@ def _numbers(sources, inputs):
     for name, source in sources.items():
         tensor = inputs[source["input"]]
         if tensor is not None:
-            numbers[name] = tensor.shape[source["dim"]] if "dim" in source else tensor.stride(source["stride"])
+            number = tensor.shape[source["dim"]] if "dim" in source else tensor.stride(source["stride"])
+            numbers[name] = number // source.get("by", 1)
     return numbers
 
 

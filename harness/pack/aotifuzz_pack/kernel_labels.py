@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 import sympy
+import torch
 
 from .lowering_record import Layout
 from .post_grad_graph import dtype_name, plain
+from .prims_as_aten import RETYPED
 
 _VARIANCES = ("aten.var_mean", "aten.var.", "prims.var")
 
@@ -55,7 +57,8 @@ class Labels:
             return []  # a tensor in a layout of its own: its elements cannot be read
         dtype, found = known.dtype, []
         for value, where in self.held.get(buffer, []):
-            if self._version_of(value, changing) == now and where.dtype == dtype == self._dtype_of(value, dtype):
+            is_itself = where.dtype == dtype and not self._is_retyped(value)
+            if is_itself and self._version_of(value, changing) == now:
                 found.append(Label(value, where.layout))
         return found
 
@@ -80,10 +83,8 @@ class Labels:
             return []
         return [Label(first.name, layout)]
 
-    def _dtype_of(self, value, unknown):
-        node = self.nodes.get(value)
-        dtype = getattr(node.meta.get("val"), "dtype", None) if node is not None else None
-        return unknown if dtype is None else dtype_name(dtype)
+    def _is_retyped(self, value):
+        return value in self.nodes and RETYPED in self.nodes[value].meta
 
     def size_of(self, value):
         """Sizes of a value of the graph, None for what is no tensor."""
@@ -176,9 +177,14 @@ class Labels:
                 self._derive_copy(where.buffer, value)
 
     def _derive_copy(self, buffer, value):
-        layout = self.lowering.buffers[buffer].layout if buffer in self.lowering.buffers else None
-        if layout is not None and self.size_of(value) == layout.size and buffer not in self.derived:
-            self._derive(buffer, value, layout)
+        known = self.lowering.buffers.get(buffer)
+        if known is None or known.layout is None or self.size_of(value) != known.layout.size or buffer in self.derived:
+            return
+        dtype = self.nodes[value].meta["val"].dtype
+        if dtype_name(dtype) == known.dtype:
+            self._derive(buffer, value, known.layout)
+        elif torch.promote_types(dtype, getattr(torch, known.dtype)) == getattr(torch, known.dtype):
+            self._derive(buffer, value, known.layout, {"kind": "cast"})
 
 
 def _divided_by_freedom(node, count):

@@ -53,6 +53,7 @@ class _Writer:
             "graph": self.graph,
             "inputs": self.inputs,
             "symbols": self.lowering.sources,
+            "multiples": self.lowering.multiples,
             "precomputed": {name: to_text(value) for name, value in self.lowering.precomputed.items()},
             "notes": self.notes,
             "calls": calls,
@@ -88,7 +89,7 @@ class _Writer:
     def _matched(self):
         """(call of the wrapper, Kernel or Extern that it was generated from, or None), in the order of execution."""
         kernels, externs = list(self.lowering.kernels), list(self.lowering.externs)
-        cpp = {kernel.name for kernel in kernels if not kernel.triton}
+        cpp = wrapper_calls.declared_kernels(self.lowering.wrapper) | {kernel.name for kernel in kernels if not kernel.triton}
         triton = {kernel.name for kernel in kernels if kernel.triton}
         for call in wrapper_calls.read_calls(self.lowering.wrapper, cpp, self.lowering.buffers, triton):
             pool = externs if call.kind in ("shim", "proxy") else kernels
@@ -99,8 +100,10 @@ class _Writer:
 
     def _call(self, matched):
         call, source = matched
-        if source is None:
-            return self._unjudged(call, "nothing that was lowered matches this call")
+        if source is None or not self._is_mapped(source):
+            return self._unjudged(call, "it belongs to a conditional, a loop or another part that is not mapped")
+        if getattr(source, "written_by_user", False):
+            return self._unjudged(call, "a Triton kernel that the model brings along")
         if call.kind in ("cpp", "triton"):
             operations, arguments = self._kernel_arguments(source)
             nodes = []
@@ -118,6 +121,11 @@ class _Writer:
         if call.kind == "triton":
             written["launch"] = source.launch
         return {**written, "arguments": arguments, "judged": not why, "why_not": why}
+
+    def _is_mapped(self, source):
+        """False inside a conditional or a loop: those have buffers of their own."""
+        arguments = getattr(source, "arguments", ())
+        return all(not argument.buffer or argument.buffer in self.lowering.buffers for argument in arguments)
 
     def _unjudged(self, call, why):
         arguments = [{"at": given.at, "role": "other", "buffer": given.buffer} for given in call.handed]
@@ -169,7 +177,9 @@ class _Writer:
             if buffer in defined:
                 record["role"] = "out"
         if record["role"] in ("in", "inout"):
-            record["entry"] = self._written(self.labels.of(buffer))
+            # Pieces of it that the call itself writes are not there yet.
+            is_filled_here = not defined.isdisjoint(self.lowering.buffers[buffer].pieces)
+            record["entry"] = [] if is_filled_here else self._written(self.labels.of(buffer))
         return record
 
     def _operations_of(self, kernel):
@@ -191,7 +201,7 @@ class _Writer:
         for given in call.handed:
             buffer = given.buffer
             is_result = given.is_result or buffer in extern.outputs
-            role = "out" if is_result else "in"
+            role = "other" if buffer in self.lowering.ignored else "out" if is_result else "in"
             if buffer in extern.mutated and buffer not in changed:
                 changed.add(buffer)
                 role = "inout"
@@ -199,12 +209,12 @@ class _Writer:
             if given.element is not None:
                 record["element"] = given.element
             offset = _view_offset(given, views)
-            if role != "out":
+            if role in ("in", "inout"):
                 record["entry"] = self._written(self.labels.of(buffer), offset)
             written.append((record, offset))
         self.labels.advance([extern.operation])
         for record, offset in written:
-            if record["role"] != "in":
+            if record["role"] in ("out", "inout"):
                 record["exit"] = self._written(self.labels.of(record["buffer"]), offset)
         return [extern.operation], [record for record, _ in written]
 

@@ -56,6 +56,7 @@ class Kernel:
     operations: list | None = None
     triton: bool = False
     launch: dict | None = None
+    written_by_user: bool = False
 
 
 @dataclass
@@ -76,11 +77,12 @@ class Lowering:
     graph: Any  # torch.fx.GraphModule: the post-grad graph, constants lifted to placeholders
     constants: dict  # placeholder -> tensor, for those that were get_attr
     fqns: dict  # placeholder -> (name in the package, fqn)
-    inputs: list  # placeholders that are inputs of the package, in order
+    inputs: list  # placeholders that are tensors given to the package, in order
     stored: dict  # value -> Stored
     buffers: dict  # name -> Buffer
     kernels: list
     externs: list
+    ignored: set  # buffers whose contents mean nothing
     order: dict  # operation -> position in the schedule
     writes: dict  # operation -> names of the buffers that it defines
     mutators: dict  # buffer -> operations that change it, in order
@@ -88,6 +90,7 @@ class Lowering:
     reused: dict  # buffer -> the one whose memory it took over
     symbols: dict  # name -> sympy symbol
     sources: dict  # symbol -> where it is read
+    multiples: dict  # symbol -> where a multiple of it is read, for those that stand nowhere by themselves
     precomputed: dict  # name -> expression
     wrapper: str  # C++ text of the wrapper
     lost: set  # nodes of the graph that cannot be run by themselves: mutations that no value describes, prims

@@ -84,7 +84,8 @@ def aoti_compile_and_package(
         extra = {}
         if recorder is not None:
             parameters = {*exported_program.state_dict, *exported_program.constants}
-            extra = _kernel_map(recorder, examples, parameters, (time.monotonic() - began) * _CHECK_SHARE, sidecar)
+            seconds = (time.monotonic() - began) * _CHECK_SHARE
+            extra = _kernel_map(recorder, examples, parameters, seconds, sidecar)
         extra[SIDECAR] = json.dumps(sidecar, indent=1).encode()
         target = package_path if package_path is not None else compiled
         # The archive's root folder is named after the file, so the merged file gets its final name from the start.
@@ -117,8 +118,15 @@ def _example_tensors(program):
     import torch
 
     args, kwargs = program.example_inputs
-    flat, _ = torch.utils._pytree.tree_flatten((args, kwargs))
-    return [value.detach().clone() if isinstance(value, torch.Tensor) else value for value in flat]
+    flat = torch.utils._pytree.tree_leaves((args, {name: kwargs[name] for name in _keyword_order(program, kwargs)}))
+    return [value.detach().clone() for value in flat if isinstance(value, torch.Tensor)]
+
+
+def _keyword_order(program, kwargs):
+    """The package takes keyword arguments in the order of the program, not of the example call."""
+    spec = program.call_spec.in_spec
+    ordered = spec.children()[1].context if spec is not None and len(kwargs) > 1 else list(kwargs)
+    return ordered if set(ordered) == set(kwargs) else list(kwargs)
 
 
 def _kernel_map(recorder, examples, parameters, seconds, sidecar):

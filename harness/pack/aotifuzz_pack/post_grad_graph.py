@@ -7,19 +7,24 @@ import torch
 
 def lift_constants(module):
     """A copy of the module's graph with placeholders where it had get_attr. Gives (graph module, placeholder -> attribute)."""
-    graph, copies, attributes = torch.fx.Graph(), {}, {}
+    graph, copies, attributes, parts = torch.fx.Graph(), {}, {}, {}
     for node in module.graph.nodes:
-        if node.op != "get_attr":
+        held = _attribute(module, node.target) if node.op == "get_attr" else None
+        if isinstance(held, torch.nn.Module):
+            parts[node.target] = held  # of a conditional or a loop
+        elif node.op == "placeholder" and "val" not in node.meta and not node.users:
+            continue  # a number that was compiled in
+        if node.op != "get_attr" or isinstance(held, torch.nn.Module):
             copies[node] = graph.node_copy(node, lambda n: copies[n])
             continue
         copy = graph.create_node("placeholder", node.name, name=node.name)
         copy.meta = dict(node.meta)
-        attributes[copy.name] = _attribute(module, node.target)
+        attributes[copy.name] = held
         if "val" not in copy.meta:
             copy.meta["val"] = attributes[copy.name]
         copies[node] = copy
     _placeholders_first(graph)
-    return torch.fx.GraphModule(torch.nn.Module(), graph), attributes
+    return torch.fx.GraphModule(parts, graph), attributes
 
 
 def serialize(module):

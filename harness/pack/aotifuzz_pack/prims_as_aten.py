@@ -4,6 +4,9 @@ import operator
 
 import torch
 
+# In a node's meta: buffers hold its value in another type than the graph has now.
+RETYPED = "aotifuzz_retyped"
+
 # What readers of the map put as ATen operators themselves.
 _KNOWN = {"convert_element_type", "device_put", "mul", "add", "sub", "view_of", "view_element_type", "fma", "iota"}
 _RANDOM = {"inductor_seeds", "inductor_seed", "inductor_lookup_seed", "inductor_random", "inductor_randint"}
@@ -49,6 +52,7 @@ def _max_pool(graph, node):
     for user in node.users:
         if user.target is operator.getitem and user.args[1] == 1:
             user.meta["val"] = node.meta["val"][1]
+            user.meta[RETYPED] = True
     return True
 
 
@@ -57,6 +61,7 @@ def _pool_indices(graph, node):
     offsets = node.args[0]
     if offsets.target is not operator.getitem or offsets.args[0].target is not torch.ops.aten.max_pool2d_with_indices.default:
         return False
+    offsets.meta[RETYPED] = True
     return _alias(graph, node)
 
 
@@ -85,7 +90,30 @@ def _like(value, dtype):
         return torch.empty_strided(value.shape, value.stride(), dtype=dtype, device=value.device)
 
 
+def _flip(graph, node):
+    node.target = torch.ops.aten.flip.default
+    return True
+
+
+def _elementwise(graph, node):
+    """The operands of a prim have one type already, so that ATen's operator of that name does the same."""
+    packet = getattr(torch.ops.aten, prim_name(node.target))
+    overload = "Tensor" if len(node.args) == 2 and all(isinstance(arg, torch.fx.Node) for arg in node.args) else "default"
+    if node.kwargs or not hasattr(packet, overload):
+        return False
+    node.target = getattr(packet, overload)
+    return True
+
+
+_ELEMENTWISE = (
+    "abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor ceil cos cosh digamma erf "
+    "erfc exp exp2 expm1 floor fmax fmin fmod gcd hypot igamma igammac isfinite lgamma log log10 log1p log2 maximum "
+    "minimum neg nextafter reciprocal remainder round rsqrt sign signbit sin sinh sqrt tan tanh trunc"
+).split()
+
 _REPLACE = {
+    **{name: _elementwise for name in _ELEMENTWISE},
+    "rev": _flip,
     "inductor_force_stride_order": _alias,
     "_low_memory_max_pool_with_offsets": _max_pool,
     "_low_memory_max_pool_offsets_to_indices": _pool_indices,

@@ -21,6 +21,7 @@ _DECIDING = (
     "lowering_record.py",
     "post_grad_graph.py",
     "prims_as_aten.py",
+    "split_bias.py",
     "without_mutation.py",
     "wrapper_calls.py",
 )

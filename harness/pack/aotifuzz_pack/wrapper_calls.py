@@ -53,6 +53,11 @@ def read_calls(wrapper, kernels, buffers, triton=()):
     return calls
 
 
+def declared_kernels(wrapper):
+    """Names of the generated C++ kernels that the wrapper declares."""
+    return set(re.findall(r'extern "C"\s+void\s+(\w+)\s*\(', wrapper))
+
+
 def _run_function(text):
     begin = text.rfind("AOTInductorModel::run_impl(")
     return _without_comments(text[begin:]) if begin >= 0 else ""
