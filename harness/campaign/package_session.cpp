@@ -15,7 +15,7 @@ namespace {
 WorkerOptions worker_options(const SessionRequest& request, const PackageInfo& info) {
   WorkerOptions options;
   options.arguments = worker_arguments(request, info);
-  if (!options.arguments.device.empty()) options.spares = spares_on_device();
+  if (!options.arguments.device.empty()) options.arguments.spares = spares_on_device();
   options.case_timeout = request.timeout;
   return options;
 }
@@ -23,7 +23,7 @@ WorkerOptions worker_options(const SessionRequest& request, const PackageInfo& i
 WorkerOptions options_with(AllocatorMode allocator, const SessionRequest& request, const PackageInfo& info) {
   WorkerOptions options = worker_options(request, info);
   options.arguments.allocator = allocator;
-  options.spares = std::min(options.spares, 1);  // it runs a case now and then
+  options.arguments.spares = std::min(options.arguments.spares, 1);  // it runs a case now and then
   return options;
 }
 

@@ -191,7 +191,7 @@ CaseResult WorkerProcess::run_once(const std::string& case_text) {
   result.fresh_child = fresh_;
   link_->begin_case();
   const uint64_t id = next_id_++;
-  const std::string request = print_case_request(id, case_text, careful_ && serves_itself());
+  const std::string request = print_case_request(id, case_text, careful_ && on_device());
   // What serves itself may have ended since the last case; reading tells.
   if (!link_->send(request) && !serves_itself()) return lost("the worker takes no more cases");
   auto deadline = case_deadline();
@@ -327,6 +327,18 @@ CaseResult WorkerProcess::lost(const std::string& why) {
 void WorkerProcess::renew() {
   if (!link_ || child_ < 0 || fresh_) return;
   if (serves_itself()) return replace();
+  // A process that holds a device takes long to be gone: it leaves by itself, and the next one need not wait for that.
+  if (on_device() && link_->send("renew\n")) {
+    const auto deadline = Clock::now() + kKillTimeout;
+    child_ = -1;
+    WorkerMessage message;
+    while (child_ < 0)
+      if (link_->read(deadline, &message) != Read::kMessage)
+        return drop();
+      else if (message.kind == WorkerMessage::Kind::kReady)
+        note_ready(message.pid);
+    return;
+  }
   // Killing is the one way that also works when a case damaged the process.
   ::kill(child_, SIGKILL);
   WorkerMessage message;

@@ -20,7 +20,7 @@ std::string_view allocator_mode_name(AllocatorMode mode);  ///< "guard", "cachin
 std::optional<AllocatorMode> allocator_mode_from_name(std::string_view name);
 
 /// How a worker is started: `aotifuzz-worker --package P [--model M] [--reference R] [--ops LIB]... [--memory-mib N]
-/// [--allocator guard|caching|nocache] [--device cuda:N]`, or with `--planted yes` in place of the package.
+/// [--allocator guard|caching|nocache] [--device cuda:N] [--spares N]`, or with `--planted yes` in place of the package.
 /// The three descriptors are fixed: a package is native code that may print to stdout, so stdout is not the pipe.
 struct WorkerArguments {
   static constexpr int kRequestFd = 3;   ///< worker reads
@@ -34,6 +34,7 @@ struct WorkerArguments {
   int64_t memory_mib = 0;  ///< 0 = no limit
   AllocatorMode allocator = AllocatorMode::kGuard;
   std::string device;    ///< "" = cpu, else "cuda:0"
+  int spares = 0;        ///< of a device: processes kept loaded beside the one that serves; 0 = none is forked at all
   bool planted = false;  ///< serve core/planted.h instead of a package
 
   bool is_guarded() const { return allocator == AllocatorMode::kGuard; }

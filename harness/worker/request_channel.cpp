@@ -36,7 +36,8 @@ std::optional<RequestChannel::Request> RequestChannel::next() {
   }
   const Result<WorkerRequest> parsed = parse_request_line(line);
   if (!parsed) refuse(parsed.error().what, parsed.error().where);
-  if (parsed->kind == WorkerRequest::Kind::kQuit) return std::nullopt;
+  renew_asked_ = parsed->kind == WorkerRequest::Kind::kRenew;
+  if (parsed->kind != WorkerRequest::Kind::kCase) return std::nullopt;
   if (parsed->bytes > kCaseTextMax) refuse("case text too long", line);
   Request request;
   request.id = parsed->id;

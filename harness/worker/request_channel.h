@@ -18,8 +18,10 @@ class RequestChannel {
     std::string case_text;
     bool careful = false;  ///< see WorkerRequest
   };
-  /// The next case; nullopt when the parent says quit or is gone. Throws HarnessError for a request that is no request.
+  /// The next case; nullopt when the parent says quit or renew, or is gone. Throws HarnessError for a request that is no request.
   std::optional<Request> next();
+  /// Did next() end because the parent wants another process?
+  bool renew_asked() const { return renew_asked_; }
   /// False when the parent is gone.
   bool send(const WorkerMessage& message);
 
@@ -31,6 +33,7 @@ class RequestChannel {
  private:
   bool read_exactly(char* to, size_t bytes);
   int request_fd_, message_fd_;
+  bool renew_asked_ = false;
 };
 
 }  // namespace aotifuzz
