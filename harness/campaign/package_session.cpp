@@ -101,7 +101,7 @@ PackageSession::PackageSession(SessionRequest request)
 
 std::vector<OtherAllocator> PackageSession::other_allocators() {
   if (arguments().device.empty()) return {{"without the guard", &caching_worker_}};
-  return {{"with torch's allocator", &caching_worker_}, {"without its cache, launches waited for", &nocache_worker_}};
+  return {{"mode caching", &caching_worker_}, {"mode nocache", &nocache_worker_}};
 }
 
 void PackageSession::require_fitting(const Case& c, const std::string& where) const {

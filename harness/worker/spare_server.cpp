@@ -23,10 +23,16 @@ constexpr int kStillbornMax = 3;
 /// Between two looks at who has ended; a process that leaves says so at once.
 constexpr int kLookEveryMs = 5;
 
-/// What a leaving process says.
-struct Leaving {
+/// Drivers make contexts one after the other: with more at a time each one is ready later, and no two are sooner.
+constexpr int kLoadingMax = 2;
+/// How long a process may take to give back its device.
+constexpr int kGoneMaxMs = 5'000;
+
+/// What a process says to its server.
+struct Note {
+  enum Kind : int32_t { kReady, kLeaves, kLeavesAndTold };
   pid_t pid;
-  int32_t told;
+  int32_t kind;
 };
 
 void close_fd(int* fd) {
@@ -44,19 +50,21 @@ bool SpareServer::Child::is_its_turn() const {
 }
 
 void SpareServer::Child::wait_for_turn() const {
+  const Note note{getpid(), Note::kReady};
+  if (write(note_fd_, &note, sizeof(note)) < 0) return;  // the server is gone
   char turn = 0;
   while (turn_fd_ >= 0 && read(turn_fd_, &turn, 1) < 0 && errno == EINTR) {
   }
 }
 
 void SpareServer::Child::leaves(bool told) const {
-  const Leaving leaving{getpid(), told};
-  if (write(leave_fd_, &leaving, sizeof(leaving)) < 0) return;  // the server sees that it is gone, only later
+  const Note note{getpid(), told ? Note::kLeavesAndTold : Note::kLeaves};
+  if (write(note_fd_, &note, sizeof(note)) < 0) return;  // the server sees that it is gone, only later
 }
 
 SpareServer::SpareServer(Setup setup) : setup_(std::move(setup)), spares_wanted_(setup_.spares) {
   void* memory = mmap(nullptr, sizeof(*hello_said_), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED || pipe2(leave_fds_, O_CLOEXEC | O_NONBLOCK) != 0)
+  if (memory == MAP_FAILED || pipe2(note_fds_, O_CLOEXEC | O_NONBLOCK) != 0)
     throw HarnessError("no further pipe or memory", "starting a worker", "raise the limit on open files or free memory");
   hello_said_ = new (memory) std::atomic<int>(0);
 }
@@ -80,25 +88,46 @@ SpareServer::Process SpareServer::fork_one(bool at_once) {
   close_fd(&turn[1]);
   Child child;
   child.turn_fd_ = turn[0];
-  child.leave_fd_ = leave_fds_[1];
+  child.note_fd_ = note_fds_[1];
   child.hello_said_ = hello_said_;
   _exit(setup_.live(child));
 }
 
+bool SpareServer::may_load_another() const {
+  // Whoever serves comes first, also to the room on the device.
+  if (!serving_.ready) return false;
+  const auto loading = std::count_if(spares_.begin(), spares_.end(), [](const Process& p) { return !p.ready; });
+  return loading < kLoadingMax && static_cast<int>(spares_.size()) < spares_wanted_;
+}
+
 void SpareServer::refill() {
-  while (static_cast<int>(spares_.size()) < spares_wanted_) spares_.push_back(fork_one(/*at_once=*/false));
+  while (may_load_another()) spares_.push_back(fork_one(/*at_once=*/false));
+}
+
+/// They may still hold the room on the device that a new one needs.
+void SpareServer::wait_for_those_leaving() {
+  for (int waited = 0; !leaving_.empty() && waited < kGoneMaxMs; waited += kLookEveryMs) {
+    reap();
+    if (!leaving_.empty()) poll(nullptr, 0, kLookEveryMs);
+  }
 }
 
 void SpareServer::next() {
   case_before_ = setup_.recorder ? setup_.recorder->case_id.load() : 0;
-  if (spares_.empty()) {
-    serving_ = fork_one(/*at_once=*/true);
-    return;
+  serving_status_ = 0;
+  while (!spares_.empty()) {
+    // The oldest that is ready, else the oldest.
+    auto best = std::find_if(spares_.begin(), spares_.end(), [](const Process& p) { return p.ready; });
+    if (best == spares_.end()) best = spares_.begin();
+    serving_ = *best;
+    spares_.erase(best);
+    const bool there = write(serving_.turn_fd, "!", 1) == 1;
+    close_fd(&serving_.turn_fd);
+    if (there) return;
+    leaving_.push_back(serving_.pid);
   }
-  serving_ = spares_.front();
-  spares_.erase(spares_.begin());
-  if (write(serving_.turn_fd, "!", 1) < 0) return;  // it is gone, and await_event() sees that
-  close_fd(&serving_.turn_fd);
+  wait_for_those_leaving();
+  serving_ = fork_one(/*at_once=*/true);
 }
 
 void SpareServer::tell(int wait_status) {
@@ -113,42 +142,56 @@ void SpareServer::tell(int wait_status) {
   setup_.channel->send(died);
 }
 
-/// Until the process that serves leaves or is gone. Spares that end meanwhile are replaced, or done without.
-void SpareServer::await_event() {
-  bool first_ready = hello_said_->load() != 0;
-  for (;;) {
-    // The first one gets ready alone, so that it is there soon.
-    if (!first_ready && hello_said_->load() != 0) first_ready = true;
-    if (first_ready) refill();
-    pollfd left{leave_fds_[0], POLLIN, 0};
-    poll(&left, 1, kLookEveryMs);
-    Leaving leaving{};
-    while (read(leave_fds_[0], &leaving, sizeof(leaving)) == sizeof(leaving)) {
-      if (leaving.pid != serving_.pid) continue;
-      if (!leaving.told) tell(CaseServer::kRecycled);
+/// True when the process that serves leaves.
+bool SpareServer::read_notes() {
+  Note note{};
+  while (read(note_fds_[0], &note, sizeof(note)) == sizeof(note)) {
+    if (note.kind == Note::kReady) {
+      if (note.pid == serving_.pid) serving_.ready = true;
+      for (Process& spare : spares_) spare.ready |= spare.pid == note.pid;
+    } else if (note.pid == serving_.pid) {
+      if (note.kind == Note::kLeaves) tell(CaseServer::kRecycled);
+      leaving_.push_back(serving_.pid);
       serving_.pid = -1;
-      return;
+      return true;
     }
-    int status = 0;
-    for (pid_t gone = waitpid(-1, &status, WNOHANG); gone > 0; gone = waitpid(-1, &status, WNOHANG)) {
-      if (gone == serving_.pid) {
-        serving_status_ = status;
-        return;
-      }
-      const auto spare = std::find_if(spares_.begin(), spares_.end(), [&](const Process& p) { return p.pid == gone; });
-      if (spare == spares_.end()) continue;  // one that had left
-      close_fd(&spare->turn_fd);
-      spares_.erase(spare);
-      if (WIFEXITED(status) && spares_wanted_ > 0) --spares_wanted_;
+  }
+  return false;
+}
+
+/// True when the process that serves is gone. A spare that is gone by itself found no room: one fewer is kept.
+bool SpareServer::reap() {
+  int status = 0;
+  for (pid_t gone = waitpid(-1, &status, WNOHANG); gone > 0; gone = waitpid(-1, &status, WNOHANG)) {
+    std::erase(leaving_, gone);
+    if (gone == serving_.pid) {
+      serving_status_ = status;
+      return true;
     }
+    const auto spare = std::find_if(spares_.begin(), spares_.end(), [&](const Process& p) { return p.pid == gone; });
+    if (spare == spares_.end()) continue;
+    close_fd(&spare->turn_fd);
+    spares_.erase(spare);
+    if (WIFEXITED(status) && spares_wanted_ > 0) --spares_wanted_;
+  }
+  return false;
+}
+
+/// Until the process that serves leaves or is gone.
+void SpareServer::await_end() {
+  for (;;) {
+    refill();
+    pollfd notes{note_fds_[0], POLLIN, 0};
+    poll(&notes, 1, kLookEveryMs);
+    // Notes first: a process that is gone may have said why.
+    if (read_notes() || reap()) return;
   }
 }
 
 int SpareServer::run() {
   for (;;) {
     next();
-    serving_status_ = 0;
-    await_event();
+    await_end();
     const bool gone = serving_.pid > 0;
     const int status = serving_status_;
     const int code = gone && WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -23,7 +23,7 @@ class SpareServer {
    public:
     /// It is the first one and says hello, or another did before.
     bool says_hello();
-    /// Waits until it is its turn to serve.
+    /// It is ready: waits until it is its turn to serve.
     void wait_for_turn() const;
     /// It is its turn, or was from the start.
     bool is_its_turn() const;
@@ -33,7 +33,7 @@ class SpareServer {
 
    private:
     friend class SpareServer;
-    int turn_fd_ = -1, leave_fd_ = -1;  ///< -1: its turn from the start
+    int turn_fd_ = -1, note_fd_ = -1;  ///< -1: its turn from the start
     std::atomic<int>* hello_said_ = nullptr;
   };
   struct Setup {
@@ -54,18 +54,24 @@ class SpareServer {
   struct Process {
     pid_t pid = -1;
     int turn_fd = -1;  ///< to tell it that it is its turn; -1: it was from the start
+    bool ready = false;
   };
   Process fork_one(bool at_once);
   void refill();
   void next();
   void tell(int wait_status);
-  void await_event();
+  void await_end();
+  bool read_notes();
+  bool reap();
+  void wait_for_those_leaving();
+  bool may_load_another() const;
 
   Setup setup_;
   std::atomic<int>* hello_said_ = nullptr;
-  int leave_fds_[2] = {-1, -1};
+  int note_fds_[2] = {-1, -1};
   Process serving_;
   std::vector<Process> spares_;  ///< oldest first
+  std::vector<pid_t> leaving_;   ///< have served, and are not gone yet
   int spares_wanted_ = 0;
   int stillborn_ = 0;
   int serving_status_ = 0;  ///< as waitpid gives it, once it is gone
