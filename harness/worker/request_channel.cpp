@@ -1,5 +1,6 @@
 #include "worker/request_channel.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -45,6 +46,15 @@ std::optional<RequestChannel::Request> RequestChannel::next() {
   request.case_text.resize(parsed->bytes);
   if (!read_exactly(request.case_text.data(), parsed->bytes)) return std::nullopt;
   return request;
+}
+
+void RequestChannel::drop_pending() {
+  char dropped[4096];
+  for (;;) {
+    pollfd waiting{request_fd_, POLLIN, 0};
+    if (poll(&waiting, 1, 0) <= 0 || (waiting.revents & POLLIN) == 0) return;
+    if (::read(request_fd_, dropped, sizeof(dropped)) <= 0) return;
+  }
 }
 
 bool RequestChannel::send(const WorkerMessage& message) {

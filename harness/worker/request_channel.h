@@ -7,8 +7,8 @@
 
 namespace aotifuzz {
 
-/// The two pipes to the parent. Reads exactly one request and not a byte more: when this process dies, the requests
-/// behind it are still in the pipe for the next one.
+/// The two pipes to the parent. Reads exactly one request and not a byte more. What a process that died left in the pipe,
+/// half a request perhaps, is for its server to drop: the parent sends it again.
 class RequestChannel {
  public:
   RequestChannel(int request_fd, int message_fd) : request_fd_(request_fd), message_fd_(message_fd) {}
@@ -22,6 +22,8 @@ class RequestChannel {
   std::optional<Request> next();
   /// Did next() end because the parent wants another process?
   bool renew_asked() const { return renew_asked_; }
+  /// Empties the pipe. Only while nobody else reads it.
+  void drop_pending();
   /// False when the parent is gone.
   bool send(const WorkerMessage& message);
 

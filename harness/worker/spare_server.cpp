@@ -139,6 +139,7 @@ void SpareServer::tell(int wait_status) {
   if (WIFEXITED(wait_status)) died.status = WEXITSTATUS(wait_status);
   // Planned ends of both kinds look alike to the parent.
   if (died.signal == 0 && died.status == CaseServer::kRenewed) died.status = CaseServer::kRecycled;
+  setup_.channel->drop_pending();
   setup_.channel->send(died);
 }
 

@@ -1,5 +1,6 @@
 #include "worker/cuda/cuda_server.h"
 
+#include <c10/util/Exception.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "worker/case_server.h"
 #include "worker/cuda/cuda_driver.h"
 #include "worker/cuda/cuda_runtime.h"
+#include "worker/error_text.h"
 
 namespace aotifuzz {
 namespace {
@@ -25,6 +27,14 @@ void set_allocator_variables(AllocatorMode mode) {
 
 int status_to_code(int status) { return status == CaseServer::kWorld ? kExitWorld : kExitNoFaults; }
 
+/// What else is thrown while a worker gets ready comes from torch, for want of memory on the device as a rule.
+HarnessError as_harness_error(const std::exception& error) {
+  if (const auto* ours = dynamic_cast<const HarnessError*>(&error)) return *ours;
+  const auto* torch = dynamic_cast<const c10::Error*>(&error);
+  return HarnessError("the worker cannot get ready: " + clean_error(torch ? torch->what_without_backtrace() : error.what()),
+                      "loading the package on the device", "check nvidia-smi: is the device's memory full?");
+}
+
 std::function<void(const DeviceFault&)> lost_device;
 
 /// Without the cache, freeing memory of a lost device throws, and the destructors that free let nothing pass. What ends
@@ -40,8 +50,8 @@ std::function<void(const DeviceFault&)> lost_device;
 int CudaServer::run() {
   try {
     return serve();
-  } catch (const HarnessError& error) {
-    RequestChannel(pipes_.request_fd, pipes_.message_fd).send(fatal_message(error));
+  } catch (const std::exception& error) {
+    RequestChannel(pipes_.request_fd, pipes_.message_fd).send(fatal_message(as_harness_error(error)));
     return kExitWorld;
   }
 }
@@ -62,9 +72,9 @@ int CudaServer::serve() {
                         StartClock forked;
                         try {
                           return live(channel, recorder ? private_recorder() : nullptr, forked, &child);
-                        } catch (const HarnessError& error) {
+                        } catch (const std::exception& error) {
                           if (!child.is_its_turn()) return SpareServer::kNotReady;
-                          channel.send(fatal_message(error));
+                          channel.send(fatal_message(as_harness_error(error)));
                           return static_cast<int>(CaseServer::kWorld);
                         }
                       }});
