@@ -88,7 +88,7 @@ std::vector<Mode> all_modes(const WorkerOptions& options) {
   std::vector<Mode> out;
   const auto add = [&](const std::string& name, WorkerOptions with) {
     with.serves_itself = !with.arguments.device.empty();
-    with.spares = 0;
+    with.arguments.spares = 0;
     out.push_back({name, std::make_unique<WorkerProcess>(with), {}, {}});
     out.back().worker->set_careful(false);
   };
@@ -129,7 +129,7 @@ int run(const std::vector<std::string>& args) {
   WorkerOptions options;
   options.arguments.package = args[1];
   options.arguments.device = choose_device(read_package({args[1], "", ""}), "");
-  if (!options.arguments.device.empty()) options.spares = spares_on_device();
+  if (!options.arguments.device.empty()) options.arguments.spares = spares_on_device();
   if (args[0] == "modes") {
     print_modes(options, read_case(args[2]), std::stod(args[3]));
     return kExitNoFaults;

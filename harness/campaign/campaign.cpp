@@ -268,6 +268,8 @@ std::chrono::milliseconds Campaign::reduce_time(const Verdict& verdict) const {
 std::optional<SanitizeResult> Campaign::explain_memory_fault(Finding* finding) {
   if (finding->verdict.cls != VerdictClass::kMemoryFault || !finding->before.empty()) return std::nullopt;
   auto& measures = finding->verdict.measures;
+  // Among several modes the guard's own has a name too.
+  if (subject_.others.size() > 1) measures.emplace_back("mode guard", finding->verdict.signature);
   for (const OtherAllocator& other : subject_.others)
     measures.emplace_back(other.name, shows_without_guard(triage_, *other.executor, finding->minimal));
   if (!subject_.sanitize) return std::nullopt;

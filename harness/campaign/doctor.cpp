@@ -55,7 +55,7 @@ class Examination {
     if (!guard) out.arguments.allocator = AllocatorMode::kCaching;
     if (on_device_) out.arguments.device = device_;
     out.case_timeout = on_device_ ? kDeviceLimit : kLimit;
-    out.spares = on_device_ ? 1 : 0;
+    out.arguments.spares = on_device_ ? 1 : 0;
     return out;
   }
 

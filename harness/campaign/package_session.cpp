@@ -15,7 +15,7 @@ namespace {
 WorkerOptions worker_options(const SessionRequest& request, const PackageInfo& info) {
   WorkerOptions options;
   options.arguments = worker_arguments(request, info);
-  if (!options.arguments.device.empty()) options.spares = spares_on_device();
+  if (!options.arguments.device.empty()) options.arguments.spares = spares_on_device();
   options.case_timeout = request.timeout;
   return options;
 }
@@ -23,7 +23,7 @@ WorkerOptions worker_options(const SessionRequest& request, const PackageInfo& i
 WorkerOptions options_with(AllocatorMode allocator, const SessionRequest& request, const PackageInfo& info) {
   WorkerOptions options = worker_options(request, info);
   options.arguments.allocator = allocator;
-  options.spares = std::min(options.spares, 1);  // it runs a case now and then
+  options.arguments.spares = std::min(options.arguments.spares, 1);  // it runs a case now and then
   return options;
 }
 
@@ -102,7 +102,7 @@ PackageSession::PackageSession(SessionRequest request)
 
 std::vector<OtherAllocator> PackageSession::other_allocators() {
   if (arguments().device.empty()) return {{"without the guard", &caching_worker_}};
-  return {{"with torch's allocator", &caching_worker_}, {"without its cache, launches waited for", &nocache_worker_}};
+  return {{"mode caching", &caching_worker_}, {"mode nocache", &nocache_worker_}};
 }
 
 void PackageSession::require_fitting(const Case& c, const std::string& where) const {

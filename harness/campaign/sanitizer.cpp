@@ -61,6 +61,7 @@ SanitizeResult sanitize(const SanitizeRequest& request) {
   WorkerOptions options;
   options.arguments = request.arguments;
   options.arguments.allocator = AllocatorMode::kGuard;
+  options.arguments.spares = 0;  // the tool watches the program that it starts
   options.case_timeout = request.timeout;
   options.wrapper = {program->path, "--tool", request.tool, "--print-limit", "1000", "--log-file", log};
   options.serves_itself = true;

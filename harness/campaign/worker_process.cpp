@@ -74,7 +74,11 @@ bool WorkerProcess::was_killed() {
 /// False: it was killed before it could say hello.
 bool WorkerProcess::greet() {
   WorkerMessage message;
-  switch (link_->read(Clock::now() + options_.start_timeout, &message)) {
+  Read read = Read::kMessage;
+  // A process that ended while it was getting ready is replaced, or the program says why not.
+  do read = link_->read(Clock::now() + options_.start_timeout, &message);
+  while (read == Read::kMessage && message.kind == WorkerMessage::Kind::kDied);
+  switch (read) {
     case Read::kTimeout:
       fail_start("the worker did not finish loading in time");
     case Read::kClosed:
@@ -241,14 +245,16 @@ CaseResult WorkerProcess::run_once(const std::string& case_text) {
     child_ = -1;
     if (!planned) ++counters_.deaths;
     if (!ours) {
-      // A child that ended before it took up our case left the request in the pipe: the next one finds it there.
-      // Behind a program of its own the request is lost.
+      // A child that ended before it took up our case leaves nothing of the request, which its server drops, or its
+      // pipe is gone with it. Should the next one find it all the same, it runs twice, and the second report is old.
       if (killed || ++untaken > kLossesMax) return lost("the worker does not take the case");
-      if (serves_itself()) {
+      if (serves_itself())
         replace();
-        link_->begin_case();
-        link_->send(request);
-      }
+      else
+        await_ready();
+      if (!link_ || child_ < 0) return lost("the worker does not take the case");
+      link_->begin_case();
+      link_->send(request);
       deadline = case_deadline();
       result.fresh_child = true;
       continue;
@@ -330,6 +336,18 @@ CaseResult WorkerProcess::lost(const std::string& why) {
 void WorkerProcess::renew() {
   if (!link_ || child_ < 0 || fresh_) return;
   if (serves_itself()) return replace();
+  // A process that holds a device takes long to be gone: it leaves by itself, and the next one need not wait for that.
+  if (on_device() && link_->send("renew\n")) {
+    const auto deadline = Clock::now() + kKillTimeout;
+    child_ = -1;
+    WorkerMessage message;
+    while (child_ < 0)
+      if (link_->read(deadline, &message) != Read::kMessage)
+        return drop();
+      else if (message.kind == WorkerMessage::Kind::kReady)
+        note_ready(message.pid);
+    return;
+  }
   // Killing is the one way that also works when a case damaged the process.
   ::kill(child_, SIGKILL);
   WorkerMessage message;

@@ -61,6 +61,7 @@ class WorkerProcess final : public CaseExecutor {
   using Clock = WorkerLink::Clock;
   using Read = WorkerLink::Read;
 
+  bool on_device() const { return serves_itself() || !options_.arguments.device.empty(); }
   bool serves_itself() const { return options_.serves_itself || options_.spares > 0; }
   std::unique_ptr<WorkerLink> launch();
   bool greet();

@@ -8,7 +8,9 @@ namespace {
 /// What is farther from a block than this has nothing to do with it, unless the launch was given the block.
 constexpr uint64_t kNearMax = uint64_t{1} << 30;
 /// Past this the address is no pointer of the launch gone astray but one made of garbage.
-constexpr uint64_t kArgumentNearMax = uint64_t{1} << 40;
+constexpr uint64_t kArgumentNearMax = uint64_t{1} << 36;
+/// Elements of an empty tensor lie from null on.
+constexpr uint64_t kNullMax = uint64_t{1} << 20;
 
 bool holds(const AllocationEntry& entry, uint64_t address) {
   return address >= entry.address && address - entry.address < entry.bytes;
@@ -39,6 +41,13 @@ std::vector<DeviceBuffer> recorded_device_buffers(const FlightRecorder& recorder
 
 std::optional<MemoryFault> fault_near(const std::vector<DeviceBuffer>& buffers, uint64_t address,
                                       MemoryFault::Access access) {
+  if (address < kNullMax) {
+    MemoryFault fault;
+    fault.access = access;
+    fault.place = MemoryFault::Place::kNull;
+    fault.distance = address;
+    return fault;
+  }
   const auto better = [&](const DeviceBuffer& a, const DeviceBuffer& b) {
     const uint64_t from_a = distance_to(a, address), from_b = distance_to(b, address);
     if ((from_a == 0) != (from_b == 0)) return from_a == 0;

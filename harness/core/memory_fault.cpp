@@ -67,6 +67,7 @@ const char* place_words(Place place) {
     case Place::kAfterFree:
       return "after free of";
     case Place::kReadOnly:
+    case Place::kNull:
       break;
   }
   return "to";
@@ -103,7 +104,7 @@ std::optional<MemoryFault> recorded_memory_fault(const FlightRecorder& recorder)
                                              : recorded_buffer(recorder, entry.slot);
   if (entry.access >= 0 && entry.access <= static_cast<int32_t>(Access::kWrite))
     fault.access = static_cast<Access>(entry.access);
-  if (entry.place >= 0 && entry.place <= static_cast<int32_t>(Place::kReadOnly))
+  if (entry.place >= 0 && entry.place <= static_cast<int32_t>(Place::kNull))
     fault.place = static_cast<Place>(entry.place);
   fault.distance = entry.distance;
   fault.kernel = recorded_kernel(recorder);
@@ -125,6 +126,7 @@ std::string memory_buffer_text(const MemoryFault& fault) {
 }
 
 std::string memory_fault_key(const MemoryFault& fault) {
+  if (fault.place == Place::kNull) return std::string(access_word(fault.access)) + " through null";
   return std::string(access_word(fault.access)) + " " + place_words(fault.place) + " " + buffer_key(fault);
 }
 
@@ -133,6 +135,7 @@ std::string memory_fault_sentence(const MemoryFault& fault) {
                     : fault.access == Access::kWrite ? "writes "
                                                      : "touches memory ";
   const std::string buffer = memory_buffer_text(fault), distance = std::to_string(fault.distance);
+  if (fault.place == Place::kNull) return out + "through the null pointer of an empty tensor";
   if (!fault.buffer_known) return out + "in a guard region, far from " + buffer;
   switch (fault.place) {
     case Place::kPastEnd:
@@ -142,6 +145,7 @@ std::string memory_fault_sentence(const MemoryFault& fault) {
     case Place::kAfterFree:
       return out + "at byte " + distance + " of " + buffer + " after it was freed";
     case Place::kReadOnly:
+    case Place::kNull:
       break;
   }
   return out + "at byte " + distance + " of " + buffer + ", which the program does not write";

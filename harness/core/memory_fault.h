@@ -20,6 +20,7 @@ struct MemoryFault {
     kBeforeStart,
     kAfterFree,  ///< inside a buffer that was freed
     kReadOnly,   ///< a write inside a buffer that the program does not write
+    kNull,       ///< through the null pointer, which empty tensors have; no buffer is known
   };
 
   Access access = Access::kUnknown;

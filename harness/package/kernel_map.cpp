@@ -190,14 +190,18 @@ KernelMap read_map(const JsonView& root) {
   const JsonView inputs = root.at("inputs");
   for (size_t i = 0; i < inputs.size(); ++i) map.inputs.push_back(read_input(inputs[i]));
   if (map.inputs.size() != map.graph.inputs.size()) inputs.fail("the graph has another number of inputs");
-  root.at("symbols").for_each_member([&](const std::string& name, const JsonView& view) {
+  const auto read_symbol = [&](const std::string& name, const JsonView& view) {
     SymbolSource source;
     source.input = view.at("input").integer();
     const std::optional<JsonView> dim = view.find("dim");
     source.stride = !dim;
     source.dim = dim ? dim->integer() : view.at("stride").integer();
+    if (const std::optional<JsonView> by = view.find("by")) source.by = by->integer();
+    if (source.by < 1) view.fail("a symbol times nothing");
     map.symbols.emplace(name, source);
-  });
+  };
+  root.at("symbols").for_each_member(read_symbol);
+  if (const std::optional<JsonView> multiples = root.find("multiples")) multiples->for_each_member(read_symbol);
   if (const std::optional<JsonView> precomputed = root.find("precomputed"))
     precomputed->for_each_member([&](const std::string& name, const JsonView& view) {
       map.precomputed.emplace(name, read_expression(view));

@@ -78,6 +78,7 @@ struct SymbolSource {
   int64_t input = 0;  ///< among the tensors that the package takes
   bool stride = false;
   int64_t dim = 0;
+  int64_t by = 1;  ///< what stands there is the symbol times this
 };
 
 /// Which graph values each kernel call of a package is given and leaves behind: pack's sidecar extra/kernel_map.json. The

@@ -6,6 +6,8 @@
 namespace aotifuzz {
 namespace {
 
+constexpr int kSparesMax = 64;
+
 constexpr std::pair<AllocatorMode, std::string_view> kAllocatorModes[] = {
     {AllocatorMode::kGuard, "guard"}, {AllocatorMode::kCaching, "caching"}, {AllocatorMode::kNoCache, "nocache"}};
 
@@ -53,6 +55,7 @@ std::vector<std::string> WorkerArguments::print() const {
   for (const std::string& library : ops) out.insert(out.end(), {"--ops", library});
   if (memory_mib > 0) out.insert(out.end(), {"--memory-mib", std::to_string(memory_mib)});
   if (!is_guarded()) out.insert(out.end(), {"--allocator", std::string(allocator_mode_name(allocator))});
+  if (spares > 0) out.insert(out.end(), {"--spares", std::to_string(spares)});
   if (kernels_every != kKernelsEvery) out.insert(out.end(), {"--kernels-every", std::to_string(kernels_every)});
   if (trace) out.insert(out.end(), {"--trace", std::string(trace_level_name(*trace))});
   for (const std::string& kernel : trace_kernels) out.insert(out.end(), {"--trace-kernel", kernel});
@@ -83,6 +86,10 @@ Result<WorkerArguments> parse_worker_arguments(const std::vector<std::string>& a
       const auto mode = allocator_mode_from_name(value);
       if (!mode) return parse_error("none of guard, caching and nocache", flag + " " + value);
       out.allocator = *mode;
+    } else if (flag == "--spares") {
+      const auto count = parse_int(value);
+      if (!count || *count < 0 || *count > kSparesMax) return parse_error("not a number of spares", flag + " " + value);
+      out.spares = static_cast<int>(*count);
     } else if (flag == "--kernels-every") {
       const auto every = parse_int(value);
       if (!every || *every < 0) return parse_error("not a number of cases", flag + " " + value);

@@ -24,7 +24,7 @@ std::string_view trace_level_name(TraceLevel level);  ///< "names", "stats", "va
 std::optional<TraceLevel> trace_level_from_name(std::string_view name);
 
 /// How a worker is started: `aotifuzz-worker --package P [--model M] [--reference R] [--ops LIB]... [--memory-mib N]
-/// [--allocator guard|caching|nocache] [--device cuda:N] [--kernels-every N]
+/// [--allocator guard|caching|nocache] [--device cuda:N [--spares N]] [--kernels-every N]
 /// [--trace names|stats|values [--trace-kernel NAME]... [--save FOLDER]]`, or with `--planted yes` in place of the package.
 /// The three descriptors are fixed: a package is native code that may print to stdout, so stdout is not the pipe.
 struct WorkerArguments {
@@ -39,6 +39,7 @@ struct WorkerArguments {
   int64_t memory_mib = 0;  ///< 0 = no limit
   AllocatorMode allocator = AllocatorMode::kGuard;
   std::string device;    ///< "" = cpu, else "cuda:0"
+  int spares = 0;        ///< of a device: processes kept loaded beside the one that serves; 0 = none is forked at all
   static constexpr int64_t kKernelsEvery = 4;
   int64_t kernels_every = kKernelsEvery;  ///< one case in so many is judged kernel by kernel; 0 = only suspects
   std::optional<TraceLevel> trace = {};    ///< instead of judging cases, tell what their kernels do

@@ -347,6 +347,10 @@ Result<WorkerRequest> parse_request_line(std::string_view line) {
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
   WorkerRequest request;
   if (line == "quit") return request;
+  if (line == "renew") {
+    request.kind = WorkerRequest::Kind::kRenew;
+    return request;
+  }
   constexpr std::string_view kPrefix = "case ";
   if (line.substr(0, kPrefix.size()) != kPrefix) return parse_error("neither a case nor quit", "request");
   line.remove_prefix(kPrefix.size());

@@ -13,11 +13,13 @@
 namespace aotifuzz {
 
 /// What passes between parent and worker. Parent to worker: "case ID NBYTES\n" and the case text, with " careful" at
-/// the line's end when a fault must be pinned down at any price; "quit\n". Worker to parent: one JSON object a line,
+/// the line's end when a fault must be pinned down at any price; "renew\n": the next case gets a process in which none ran, where processes are
+/// kept loaded for that; "quit\n". Worker to parent: one JSON object a line,
 /// the forms below. The worker program is a fork server: it loads libtorch, package and reference once, then forks a
 /// child that serves cases on the same two pipes; when a child dies it says so and forks the next one, which takes
-/// milliseconds. The worker of CUDA packages must not fork, so it serves cases itself, says itself that it dies when
-/// the device's context is lost, and ends; the parent keeps others loaded.
+/// milliseconds. The worker of CUDA packages forks before it initialises CUDA, and keeps children that have loaded
+/// everything; a child says itself that it dies when the device's context is lost. Without spares it serves cases itself,
+/// and ends then.
 ///   {"hello": {...}}                              once, after loading
 ///   {"ready": PID}                                a child serves cases
 ///   {"report": {...}}                             one case
@@ -47,7 +49,7 @@ std::string print_case_request(uint64_t id, std::string_view case_text, bool car
 
 /// What a worker reads from its parent.
 struct WorkerRequest {
-  enum class Kind { kCase, kQuit } kind = Kind::kQuit;
+  enum class Kind { kCase, kRenew, kQuit } kind = Kind::kQuit;
   uint64_t id = 0;
   size_t bytes = 0;      ///< of case text that follow the line
   bool careful = false;  ///< wait for each kernel, and probe more than a case needs

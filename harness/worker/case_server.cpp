@@ -100,7 +100,8 @@ int CaseServer::serve(const Setup& setup) {
   const int64_t resident_at_start = gauge.resident_bytes();
   for (int served = 1;; ++served) {
     std::optional<RequestChannel::Request> request = setup.channel->next();
-    if (!request) return kDone;
+    if (!request) return setup.channel->renew_asked() ? kRenewed : kDone;
+    if (served == 1 && setup.on_first_case) setup.on_first_case();
     WorkerMessage message;
     message.kind = WorkerMessage::Kind::kReport;
     message.report = tracer ? tracer->run(request->id, request->case_text)

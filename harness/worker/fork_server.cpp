@@ -116,6 +116,7 @@ int ForkServer::serve() {
     if (WIFEXITED(status)) died.status = WEXITSTATUS(status);
     if (died.signal == 0 && died.status == CaseServer::kDone) return kExitNoFaults;
     if (died.signal == 0 && died.status == CaseServer::kWorld) return kExitWorld;
+    channel.drop_pending();
     if (!channel.send(died)) return kExitNoFaults;
     const bool served = !recorder || recorder->case_id.load() != case_before || died.status == CaseServer::kRecycled;
     stillborn = served ? 0 : stillborn + 1;

@@ -130,7 +130,8 @@ void KernelCapture::begin(std::span<const at::Tensor> inputs) {
     if (source.input < 0 || source.input >= static_cast<int64_t>(inputs.size())) continue;
     const at::Tensor& input = inputs[source.input];
     if (!input.defined() || source.dim < 0 || source.dim >= input.dim()) continue;
-    symbols_[name] = source.stride ? input.stride(source.dim) : input.size(source.dim);
+    const int64_t number = source.stride ? input.stride(source.dim) : input.size(source.dim);
+    if (number % source.by == 0) symbols_[name] = number / source.by;
   }
   KernelCalls& calls = KernelCalls::instance();
   behind_ = calls.observer();

@@ -114,6 +114,7 @@ void KernelTracer::begin() {
   memory_->clear();
   layouts_.clear();
   calls_.clear();
+  written_.clear();
   depth_ = ordinal_ = 0;
   behind_ = KernelCalls::instance().observer();
   KernelCalls::instance().set_observer(this);
@@ -175,10 +176,11 @@ void KernelTracer::after(const KernelCall& call) {
   for (const Tensor& tensor : tensors_) {
     const bool known = tensor.bytes_before != nullptr;
     const bool changed = known && std::memcmp(tensor.bytes_before, tensor.pointer, tensor.bytes) != 0;
-    if (!changed) {
+    // Memory that nobody wrote yet says nothing, and was not given.
+    if (!changed || written_.contains(tensor.pointer))
       traced.given.push_back(describe(tensor, known ? tensor.bytes_before : nullptr, "given"));
-      continue;
-    }
+    if (!changed) continue;
+    written_.insert(tensor.pointer);
     traced.left.push_back(describe(tensor, tensor.pointer, "left"));
   }
   // What was copied is described; an exception would have left it for the next call.

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ class KernelTracer final : public KernelObserver {
   std::optional<SnapshotMemory> memory_;
   std::vector<TraceCall> calls_;
   std::vector<Tensor> tensors_;  ///< of the call that runs
+  std::set<const void*> written_;  ///< by calls so far
   int depth_ = 0;
   int ordinal_ = 0;
   bool wanted_ = false;

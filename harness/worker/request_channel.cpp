@@ -1,5 +1,6 @@
 #include "worker/request_channel.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,7 +37,8 @@ std::optional<RequestChannel::Request> RequestChannel::next() {
   }
   const Result<WorkerRequest> parsed = parse_request_line(line);
   if (!parsed) refuse(parsed.error().what, parsed.error().where);
-  if (parsed->kind == WorkerRequest::Kind::kQuit) return std::nullopt;
+  renew_asked_ = parsed->kind == WorkerRequest::Kind::kRenew;
+  if (parsed->kind != WorkerRequest::Kind::kCase) return std::nullopt;
   if (parsed->bytes > kCaseTextMax) refuse("case text too long", line);
   Request request;
   request.id = parsed->id;
@@ -44,6 +46,15 @@ std::optional<RequestChannel::Request> RequestChannel::next() {
   request.case_text.resize(parsed->bytes);
   if (!read_exactly(request.case_text.data(), parsed->bytes)) return std::nullopt;
   return request;
+}
+
+void RequestChannel::drop_pending() {
+  char dropped[4096];
+  for (;;) {
+    pollfd waiting{request_fd_, POLLIN, 0};
+    if (poll(&waiting, 1, 0) <= 0 || (waiting.revents & POLLIN) == 0) return;
+    if (::read(request_fd_, dropped, sizeof(dropped)) <= 0) return;
+  }
 }
 
 bool RequestChannel::send(const WorkerMessage& message) {

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
+#include <new>
 #include <string>
 
 namespace aotifuzz {
@@ -40,6 +42,20 @@ FlightRecorder* map_recorder(int fd) {
     throw HarnessError("the flight recorder is none", "descriptor " + std::to_string(fd),
                        "use aotifuzz and its workers of the same build");
   return recorder;
+}
+
+FlightRecorder* private_recorder() {
+  void* memory = mmap(nullptr, sizeof(FlightRecorder), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw HarnessError("no memory for a flight recorder", "mmap", "free memory");
+  return new (memory) FlightRecorder;
+}
+
+void publish_recorder(FlightRecorder* recorder, int fd) {
+  void* shared = mmap(nullptr, sizeof(FlightRecorder), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (shared == MAP_FAILED) return;
+  std::memcpy(shared, static_cast<const void*>(recorder), sizeof(FlightRecorder));
+  mmap(recorder, sizeof(FlightRecorder), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+  munmap(shared, sizeof(FlightRecorder));
 }
 
 void prepare_process() {
@@ -81,7 +97,7 @@ int refuse_arguments(const char* program, const ParseError& error) {
   std::fprintf(stderr,
                "%s: %s\n  where: %s\n  to do: it is started by aotifuzz; by hand: %s --package model.pt2 "
                "[--model NAME] [--reference ep.pt2] [--ops lib.so]... [--memory-mib N] [--allocator guard|caching|nocache] "
-               "[--device cuda:N], requests on stdin\n",
+               "[--device cuda:N] [--spares N], requests on stdin\n",
                program, error.what.c_str(), error.where.c_str(), program);
   return kExitUsage;
 }

@@ -3,6 +3,8 @@
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
+
 #include "store/case_text.h"
 #include "worker/dtype_map.h"
 #include "worker/error_text.h"
@@ -11,8 +13,16 @@
 namespace aotifuzz {
 namespace {
 
-/// What the map knows of a tensor of a generated kernel: arguments are counted alike on both sides.
+/// What the map knows of a tensor of a generated kernel: arguments are counted alike on both sides. What it is not given
+/// by the map is old memory.
 void name_tensors(const KernelJudge& kernels, const MappedCall& call, bool left, std::vector<TraceTensor>* tensors) {
+  if (!left)
+    std::erase_if(*tensors, [&](const TraceTensor& tensor) {
+      return std::any_of(call.arguments.begin(), call.arguments.end(), [&](const KernelArgument& argument) {
+        return argument.role == KernelArgument::Role::kOut &&
+               tensor.name == "argument " + std::to_string(argument.at + 1);
+      });
+    });
   for (TraceTensor& tensor : *tensors)
     for (const KernelArgument& argument : call.arguments) {
       if (tensor.name != "argument " + std::to_string(argument.at + 1)) continue;

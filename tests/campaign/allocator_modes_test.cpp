@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "core/error.h"
 #include "tests/campaign/fake_executor.h"
 
 namespace aotifuzz {
@@ -29,6 +30,15 @@ TEST(AllocatorModes, ARunThatSaysNothingIsNoSilence) {
   CaseResult result = died(SIGKILL);
   result.death->kind = WorkerDeath::Kind::kOutOfMemory;
   EXPECT_EQ(shown(result), "not judged: out of memory");
+}
+
+TEST(AllocatorModes, AWorkerThatCannotStartEndsNoCampaign) {
+  const Contract contract;
+  FakeExecutor plain([](const Case&) -> CaseResult {
+    throw HarnessError("the device cannot be used: out of memory", "cuda:0", "free it");
+  });
+  EXPECT_EQ(shows_without_guard({contract}, plain, tied_case(2, 3)),
+            "not judged: the device cannot be used: out of memory");
 }
 
 }  // namespace

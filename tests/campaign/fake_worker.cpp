@@ -2,6 +2,7 @@
 #include "tests/campaign/fake_worker.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -31,6 +32,13 @@ std::string read_line() {
     line += c;
   }
   ::_exit(kNoMoreCases);
+}
+
+/// As a fork server does with what a dead child left in the pipe.
+void drop_pending() {
+  char dropped[4096];
+  for (pollfd waiting{WorkerArguments::kRequestFd, POLLIN, 0}; ::poll(&waiting, 1, 0) > 0 && waiting.revents & POLLIN;)
+    if (::read(WorkerArguments::kRequestFd, dropped, sizeof(dropped)) <= 0) return;
 }
 
 [[noreturn]] void lose_device(FlightRecorder* recorder) {
@@ -185,6 +193,7 @@ void report(uint64_t id, bool fails, const std::string& oracle = "close") {
     note.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     note.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     if (note.status == kNoMoreCases) ::_exit(0);
+    drop_pending();
     say(print_message(note));
   }
 }

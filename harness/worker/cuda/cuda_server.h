@@ -1,11 +1,14 @@
 #pragma once
 
 #include "worker/server_setup.h"
+#include "worker/spare_server.h"
+#include "worker/start_clock.h"
 
 namespace aotifuzz {
 
-/// The worker program for CUDA packages: loads everything, says hello, and serves cases itself, since a process that
-/// has initialised CUDA must not fork. A fault of the device ends it after it said so; the parent has others ready.
+/// The worker program for CUDA packages. A process that has initialised CUDA must not fork: so the program loads its
+/// libraries, which is half of a start, and forks children that do the rest, one to serve and `spares` to wait (SpareServer).
+/// Without spares it does all itself. A fault of the device ends the process that serves after it said so.
 /// Runs until the parent says quit or is gone, or the device is lost. Returns the exit code (core/error.h).
 class CudaServer {
  public:
@@ -14,6 +17,7 @@ class CudaServer {
 
  private:
   int serve();
+  int live(RequestChannel& channel, FlightRecorder* recorder, StartClock& clock, SpareServer::Child* child);
   WorkerArguments arguments_;
   WorkerPipes pipes_;
 };
