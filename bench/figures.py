@@ -53,6 +53,7 @@ def measure(seconds, scratch):
         loop = run_json(python, ROOT / "bench/python_side.py", "loop", EXAMPLE, seconds)
         fuzz = run_json(BUILD / "aotifuzz", "fuzz", EXAMPLE, "--for", f"{int(seconds)}s", "--seed", number + 1, "--out",
                         Path(scratch) / f"out{number}", "--json", ok=(0, 1))
+        kernels = run_json(BUILD / "worker_bench", "kernels", EXAMPLE, plain, seconds / 2)
         recovery = run_json(BUILD / "worker_bench", "recovery", CRASHER, good, bad, 50)
         rounds.append({
             "cases_per_s": fuzz["cases_per_second"],
@@ -64,6 +65,8 @@ def measure(seconds, scratch):
             "reference_us": cost["runs_us"]["reference"],
             "python_eager_us": bare["eager_us"],
             "reference_ratio": cost["runs_us"]["reference"] / bare["eager_us"],
+            "per_kernel_ratio": kernels["per_kernel_ratio"],
+            "trace_ratio": kernels["trace_ratio"],
             "worker_start_ms": cost["worker_start_ms"],
             "recovery_median_ms": recovery["median_ms"],
             "recovery_max_ms": recovery["max_ms"],
@@ -83,6 +86,8 @@ TABLE = [
     ("reference interpreter, us", "reference_us", ""),
     ("the same program in Python eager, us", "python_eager_us", ""),
     ("interpreter / Python eager", "reference_ratio", "<= 0.7"),
+    ("case with every kernel judged / case with none", "per_kernel_ratio", "<= 3"),
+    ("run traced at level names / case", "trace_ratio", "<= 1.2"),
     ("worker start, ms", "worker_start_ms", ""),
     ("SIGFPE to the report of the next case, median ms", "recovery_median_ms", "<= 50"),
     ("the same, largest of 50, ms", "recovery_max_ms", ""),

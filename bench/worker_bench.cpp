@@ -4,6 +4,8 @@
 //                                                     MODE: guard (default), caching, nocache
 //   worker_bench modes PACKAGE CASE SECONDS           a table: the package's run in every mode and, on a device, under
 //                                                     compute-sanitizer, in turn within each of three rounds
+//   worker_bench kernels PACKAGE CASE SECONDS         us per case with no and with every kernel judged, in turn within
+//                                                     each of three rounds, and of a run that is traced at level names
 //   worker_bench recovery PACKAGE GOOD BAD COUNT      ms from sending a case that kills its process to the report of
 //   the next one
 
@@ -123,15 +125,45 @@ void print_modes(const WorkerOptions& options, const Case& c, double seconds) {
     std::printf("| %s | %.0f | %.2f |\n", mode.name.c_str(), median(mode.us), median(mode.ratios));
 }
 
+nlohmann::json kernels(const WorkerOptions& options, const Case& c, double seconds) {
+  constexpr int kRounds = 3;
+  const auto make = [&](int64_t every, std::optional<TraceLevel> trace) {
+    WorkerOptions with = options;
+    with.arguments.kernels_every = every;
+    with.arguments.trace = trace;
+    auto worker = std::make_unique<WorkerProcess>(with);
+    worker->set_careful(false);
+    return worker;
+  };
+  const auto plain = make(0, std::nullopt), judged = make(1, std::nullopt), traced = make(0, TraceLevel::kNames);
+  std::vector<double> plain_us, judged_us, ratios, traced_us, trace_ratios;
+  for (int round = 0; round < kRounds; ++round) {
+    const nlohmann::json of_plain = cost(*plain, c, seconds / (3 * kRounds));
+    plain_us.push_back(of_plain["case_us"]);
+    judged_us.push_back(cost(*judged, c, seconds / (3 * kRounds))["case_us"]);
+    traced_us.push_back(cost(*traced, c, seconds / (3 * kRounds))["case_us"]);
+    ratios.push_back(judged_us.back() / plain_us.back());
+    trace_ratios.push_back(traced_us.back() / plain_us.back());
+  }
+  return {{"plain_case_us", median(plain_us)},       {"per_kernel_case_us", median(judged_us)},
+          {"per_kernel_ratio", median(ratios)},      {"traced_case_us", median(traced_us)},
+          {"trace_ratio", median(trace_ratios)}};
+}
+
 int run(const std::vector<std::string>& args) {
   if (args.size() < 4)
     throw UsageError("too few arguments", "worker_bench", "see the comment in bench/worker_bench.cpp");
   WorkerOptions options;
   options.arguments.package = args[1];
+  options.arguments.kernels_every = 0;
   options.arguments.device = choose_device(read_package({args[1], "", ""}), "");
   if (!options.arguments.device.empty()) options.arguments.spares = spares_on_device();
   if (args[0] == "modes") {
     print_modes(options, read_case(args[2]), std::stod(args[3]));
+    return kExitNoFaults;
+  }
+  if (args[0] == "kernels") {
+    std::cout << kernels(options, read_case(args[2]), std::stod(args[3])).dump() << "\n";
     return kExitNoFaults;
   }
   if (const auto mode = allocator_mode_from_name(args.back())) options.arguments.allocator = *mode;
