@@ -20,8 +20,9 @@ std::string_view allocator_mode_name(AllocatorMode mode);  ///< "guard", "cachin
 std::optional<AllocatorMode> allocator_mode_from_name(std::string_view name);
 
 /// How a worker is started: `aotifuzz-worker --package P [--model M] [--reference R] [--ops LIB]... [--memory-mib N]
-/// [--allocator guard|caching|nocache] [--device cuda:N] [--spares N]`, or with `--planted yes` in place of the package.
-/// The three descriptors are fixed: a package is native code that may print to stdout, so stdout is not the pipe.
+/// [--allocator guard|caching|nocache] [--device cuda:N] [--spares N]`, or with `--planted yes` in place of the
+/// package. The three descriptors are fixed: a package is native code that may print to stdout, so stdout is not the
+/// pipe.
 struct WorkerArguments {
   static constexpr int kRequestFd = 3;   ///< worker reads
   static constexpr int kMessageFd = 4;   ///< worker writes

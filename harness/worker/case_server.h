@@ -16,10 +16,10 @@ class CaseServer {
   struct Setup {
     LoadedPackage* package = nullptr;
     RequestChannel* channel = nullptr;
-    FlightRecorder* recorder = nullptr;   ///< null: none
-    GuardAllocator* allocator = nullptr;  ///< null: torch's own
-    int64_t memory_mib = 0;               ///< address space beyond what is mapped now; 0 = no limit. CPU only
-    DeviceRuntime* device = nullptr;      ///< null: packages of the CPU
+    FlightRecorder* recorder = nullptr;        ///< null: none
+    GuardAllocator* allocator = nullptr;       ///< null: torch's own
+    int64_t memory_mib = 0;                    ///< address space beyond what is mapped now; 0 = no limit. CPU only
+    DeviceRuntime* device = nullptr;           ///< null: packages of the CPU
     std::function<void()> on_first_case = {};  ///< before it is touched
   };
   /// What the process's exit status says to the server. Any other status is a death.

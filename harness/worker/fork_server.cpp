@@ -86,10 +86,7 @@ int ForkServer::serve() {
       try {
         _exit(CaseServer::serve({package, &channel, recorder, allocator, arguments_.memory_mib}));
       } catch (const HarnessError& error) {
-        WorkerMessage fatal;
-        fatal.kind = WorkerMessage::Kind::kFatal;
-        fatal.what = error.what();
-        channel.send(fatal);
+        channel.send(fatal_message(error));
         _exit(CaseServer::kWorld);
       }
     }
