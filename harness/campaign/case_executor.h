@@ -32,12 +32,12 @@ struct WorkerDeath {
   bool reference_done = false;
   bool reference_accepts = false;
   uint64_t fault_address = 0;
-  std::string device_error;           ///< kDeviceFault: "an illegal memory access was encountered"
-  bool memory_fault = false;          ///< kDeviceFault: the error is about memory
-  std::optional<MemoryFault> memory;  ///< the address that it died of lies in guarded memory
+  std::string device_error;                  ///< kDeviceFault: "an illegal memory access was encountered"
+  bool memory_fault = false;                 ///< kDeviceFault: the error is about memory
+  std::optional<MemoryFault> memory;         ///< the address that it died of lies in guarded memory
   std::vector<DeviceBuffer> device_buffers;  ///< kDeviceFault: what lay where on the device
-  std::string stack;                  ///< where it died, one function a line, innermost first; "" = not known
-  std::string last_words;             ///< end of what the process wrote to stderr: "free(): invalid pointer"
+  std::string stack;                         ///< where it died, one function a line, innermost first; "" = not known
+  std::string last_words;                    ///< end of what the process wrote to stderr: "free(): invalid pointer"
 };
 
 /// What running one case gave: exactly one of `report` and `death`.

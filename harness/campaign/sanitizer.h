@@ -19,8 +19,8 @@ struct SanitizeRequest {
 
 struct SanitizeResult {
   SanitizerLog log;
-  std::string text;     ///< of the log
-  std::string version;  ///< of compute-sanitizer
+  std::string text;                  ///< of the log
+  std::string version;               ///< of compute-sanitizer
   std::optional<MemoryFault> fault;  ///< the stray access, where it lies near a buffer of the package
 };
 

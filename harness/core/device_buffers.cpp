@@ -30,10 +30,9 @@ std::vector<DeviceBuffer> recorded_device_buffers(const FlightRecorder& recorder
     MemoryFault buffer = buffer_of(recorder, entry);
     if (!buffer.buffer_known) continue;
     const bool live = entry.state == AllocationEntry::kLive;
-    const bool is_argument =
-        live && recorder.call_running == 1 &&
-        std::any_of(std::begin(recorder.call_words), std::end(recorder.call_words),
-                    [&](uint64_t word) { return holds(entry, word); });
+    const bool is_argument = live && recorder.call_running == 1 &&
+                             std::any_of(std::begin(recorder.call_words), std::end(recorder.call_words),
+                                         [&](uint64_t word) { return holds(entry, word); });
     out.push_back({entry.address, is_argument, std::move(buffer)});
   }
   return out;

@@ -21,7 +21,8 @@ struct DeviceBuffer {
 std::vector<DeviceBuffer> recorded_device_buffers(const FlightRecorder& recorder);
 
 /// The access to `address` as seen from the block that explains it best: one that holds it, else the nearest argument
-/// of the launch, else the nearest block. An address near null is no buffer's. None when all lie farther away than a stray index of any sense could reach.
+/// of the launch, else the nearest block. An address near null is no buffer's. None when all lie farther away than a
+/// stray index of any sense could reach.
 std::optional<MemoryFault> fault_near(const std::vector<DeviceBuffer>& buffers, uint64_t address,
                                       MemoryFault::Access access);
 

@@ -97,8 +97,8 @@ MemoryFault recorded_buffer(const FlightRecorder& recorder, int slot) {
 std::optional<MemoryFault> recorded_memory_fault(const FlightRecorder& recorder) {
   const FaultEntry& entry = recorder.fault;
   if (entry.guarded != 1) return std::nullopt;
-  const bool of_device = entry.on_device == 1 && entry.slot >= 0 &&
-                         entry.slot < static_cast<int>(FlightRecorder::kDeviceAllocations);
+  const bool of_device =
+      entry.on_device == 1 && entry.slot >= 0 && entry.slot < static_cast<int>(FlightRecorder::kDeviceAllocations);
   MemoryFault fault = of_device              ? buffer_of(recorder, recorder.device_allocations[entry.slot])
                       : entry.on_device == 1 ? MemoryFault()
                                              : recorded_buffer(recorder, entry.slot);

@@ -31,8 +31,9 @@ struct WorkerHello {
   int pid = 0;
   std::string torch_version;
   std::string cpu_capability;
-  std::vector<std::string> oracles;     ///< that are on
-  /// What is not judged and why: oracles that are off, outputs exempt by a random op, nodes that the reference cannot run.
+  std::vector<std::string> oracles;  ///< that are on
+  /// What is not judged and why: oracles that are off, outputs exempt by a random op, nodes that the reference cannot
+  /// run.
   std::vector<std::string> not_judged;
   std::string device = {};              ///< "cuda:0 NVIDIA H200, compute capability 9.0"; "" = runs on the CPU
   bool has_reference = false;           ///< one that can be run

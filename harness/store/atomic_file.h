@@ -9,8 +9,8 @@ namespace aotifuzz {
 /// leaves the old file or the new one. Throws HarnessError.
 void write_file_whole(const std::string& path, std::string_view content);
 
-/// Puts a finished folder into place under another name, which no folder may have yet, as write_file_whole() does with a
-/// file. Throws HarnessError.
+/// Puts a finished folder into place under another name, which no folder may have yet, as write_file_whole() does with
+/// a file. Throws HarnessError.
 void rename_folder(const std::string& from, const std::string& to);
 
 /// Removes what a killed writer left in `folder`: temporary files of write_file_whole(), and folders that start with

@@ -13,13 +13,12 @@
 namespace aotifuzz {
 
 /// What passes between parent and worker. Parent to worker: "case ID NBYTES\n" and the case text, with " careful" at
-/// the line's end when a fault must be pinned down at any price; "renew\n": the next case gets a process in which none ran, where processes are
-/// kept loaded for that; "quit\n". Worker to parent: one JSON object a line,
-/// the forms below. The worker program is a fork server: it loads libtorch, package and reference once, then forks a
-/// child that serves cases on the same two pipes; when a child dies it says so and forks the next one, which takes
-/// milliseconds. The worker of CUDA packages forks before it initialises CUDA, and keeps children that have loaded
-/// everything; a child says itself that it dies when the device's context is lost. Without spares it serves cases itself,
-/// and ends then.
+/// the line's end when a fault must be pinned down at any price; "renew\n": the next case gets a process in which none
+/// ran, where processes are kept loaded for that; "quit\n". Worker to parent: one JSON object a line, the forms below.
+/// The worker program is a fork server: it loads libtorch, package and reference once, then forks a child that serves
+/// cases on the same two pipes; when a child dies it says so and forks the next one, which takes milliseconds. The
+/// worker of CUDA packages forks before it initialises CUDA, and keeps children that have loaded everything; a child
+/// says itself that it dies when the device's context is lost. Without spares it serves cases itself, and ends then.
 ///   {"hello": {...}}                              once, after loading
 ///   {"ready": PID}                                a child serves cases
 ///   {"report": {...}}                             one case

@@ -42,10 +42,11 @@ int SanitizeCommand::run() {
   if (json_) {
     auto errors = nlohmann::ordered_json::array();
     for (const SanitizerError& error : result.log.errors) errors.push_back(describe(error));
-    fmt::print("{}\n", nlohmann::ordered_json{{"tool", tool_}, {"version", result.version},
+    fmt::print("{}\n", nlohmann::ordered_json{{"tool", tool_},
+                                              {"version", result.version},
                                               {"access", result.fault ? memory_fault_sentence(*result.fault) : ""},
-                                              {"errors", errors}}.dump(
-                           1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+                                              {"errors", errors}}
+                           .dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     if (result.fault) fmt::print("the package {}\n", memory_fault_sentence(*result.fault));
     for (const SanitizerError& error : result.log.errors) fmt::print("{}\n", describe(error));

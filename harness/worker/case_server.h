@@ -18,10 +18,10 @@ class CaseServer {
   struct Setup {
     LoadedPackage* package = nullptr;
     RequestChannel* channel = nullptr;
-    FlightRecorder* recorder = nullptr;   ///< null: none
-    GuardAllocator* allocator = nullptr;  ///< null: torch's own
-    int64_t memory_mib = 0;               ///< address space beyond what is mapped now; 0 = no limit. CPU only
-    DeviceRuntime* device = nullptr;      ///< null: packages of the CPU
+    FlightRecorder* recorder = nullptr;        ///< null: none
+    GuardAllocator* allocator = nullptr;       ///< null: torch's own
+    int64_t memory_mib = 0;                    ///< address space beyond what is mapped now; 0 = no limit. CPU only
+    DeviceRuntime* device = nullptr;           ///< null: packages of the CPU
     std::function<void()> on_first_case = {};  ///< before it is touched
     uint64_t kernels_every = 0;           ///< see CaseRunner::Parts
     std::optional<TraceOptions> trace = {};  ///< trace cases instead of judging them

@@ -79,8 +79,8 @@ std::string clean_error(std::string_view text) {
 }
 
 bool is_out_of_memory(std::string_view text) {
-  for (std::string_view needle : {"can't allocate memory", "bad_alloc", "out of memory", "Cannot allocate memory",
-                                  "_STATUS_ALLOC_FAILED"})
+  for (std::string_view needle :
+       {"can't allocate memory", "bad_alloc", "out of memory", "Cannot allocate memory", "_STATUS_ALLOC_FAILED"})
     if (text.find(needle) != std::string_view::npos) return true;
   return false;
 }

@@ -99,10 +99,7 @@ int ForkServer::serve() {
                                  .kernels_every = static_cast<uint64_t>(arguments_.kernels_every),
                                  .trace = trace_options()}));
       } catch (const HarnessError& error) {
-        WorkerMessage fatal;
-        fatal.kind = WorkerMessage::Kind::kFatal;
-        fatal.what = error.what();
-        channel.send(fatal);
+        channel.send(fatal_message(error));
         _exit(CaseServer::kWorld);
       }
     }

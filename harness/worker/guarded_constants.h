@@ -35,8 +35,8 @@ class GuardedConstants {
     bool none_read_only = true;
     std::set<std::string> fqns;
   };
-  /// `device`: what the package runs on, null = the CPU. `guarded`: there is a guard allocator on the device; on the CPU
-  /// it is asked itself.
+  /// `device`: what the package runs on, null = the CPU. `guarded`: there is a guard allocator on the device; on the
+  /// CPU it is asked itself.
   GuardedConstants(torch::inductor::AOTIModelContainerRunner& runner, const Writable& writable,
                    DeviceRuntime* device = nullptr, bool guarded = true);
 

@@ -142,8 +142,7 @@ void CaseInputs::add_tensor(const Case& c, size_t index) {
   throw std::invalid_argument("view-of " + input.storage_of + ": no earlier input of that name has a storage");
 }
 
-std::vector<at::Tensor> CaseInputs::copies_on(std::span<const c10::Device> devices,
-                                               DeviceRuntime* runtime) const {
+std::vector<at::Tensor> CaseInputs::copies_on(std::span<const c10::Device> devices, DeviceRuntime* runtime) const {
   std::vector<c10::Storage> storages(blocks_.size());
   GuardAllocator* guard = GuardAllocator::installed();
   std::vector<at::Tensor> tensors(pristine_.size());

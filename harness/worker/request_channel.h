@@ -7,8 +7,8 @@
 
 namespace aotifuzz {
 
-/// The two pipes to the parent. Reads exactly one request and not a byte more. What a process that died left in the pipe,
-/// half a request perhaps, is for its server to drop: the parent sends it again.
+/// The two pipes to the parent. Reads exactly one request and not a byte more. What a process that died left in the
+/// pipe, half a request perhaps, is for its server to drop: the parent sends it again.
 class RequestChannel {
  public:
   RequestChannel(int request_fd, int message_fd) : request_fd_(request_fd), message_fd_(message_fd) {}
@@ -18,7 +18,8 @@ class RequestChannel {
     std::string case_text;
     bool careful = false;  ///< see WorkerRequest
   };
-  /// The next case; nullopt when the parent says quit or renew, or is gone. Throws HarnessError for a request that is no request.
+  /// The next case; nullopt when the parent says quit or renew, or is gone. Throws HarnessError for a request that is
+  /// no request.
   std::optional<Request> next();
   /// Did next() end because the parent wants another process?
   bool renew_asked() const { return renew_asked_; }

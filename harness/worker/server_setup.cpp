@@ -94,11 +94,12 @@ WorkerMessage fatal_message(const HarnessError& error) {
 }
 
 int refuse_arguments(const char* program, const ParseError& error) {
-  std::fprintf(stderr,
-               "%s: %s\n  where: %s\n  to do: it is started by aotifuzz; by hand: %s --package model.pt2 "
-               "[--model NAME] [--reference ep.pt2] [--ops lib.so]... [--memory-mib N] [--allocator guard|caching|nocache] "
-               "[--device cuda:N] [--spares N], requests on stdin\n",
-               program, error.what.c_str(), error.where.c_str(), program);
+  std::fprintf(
+      stderr,
+      "%s: %s\n  where: %s\n  to do: it is started by aotifuzz; by hand: %s --package model.pt2 "
+      "[--model NAME] [--reference ep.pt2] [--ops lib.so]... [--memory-mib N] [--allocator guard|caching|nocache] "
+      "[--device cuda:N] [--spares N], requests on stdin\n",
+      program, error.what.c_str(), error.where.c_str(), program);
   return kExitUsage;
 }
 

@@ -20,8 +20,8 @@ WorkerPipes choose_pipes();
 /// Null without a recorder. Throws HarnessError for a descriptor that is none.
 FlightRecorder* map_recorder(int fd);
 
-/// A recorder in memory of this process alone, for one that only gets ready; publish_recorder() puts what it holds where
-/// the parent reads, at the same address here.
+/// A recorder in memory of this process alone, for one that only gets ready; publish_recorder() puts what it holds
+/// where the parent reads, at the same address here.
 FlightRecorder* private_recorder();
 void publish_recorder(FlightRecorder* recorder, int fd);
 

@@ -65,7 +65,8 @@ void SpareServer::Child::leaves(bool told) const {
 SpareServer::SpareServer(Setup setup) : setup_(std::move(setup)), spares_wanted_(setup_.spares) {
   void* memory = mmap(nullptr, sizeof(*hello_said_), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED || pipe2(note_fds_, O_CLOEXEC | O_NONBLOCK) != 0)
-    throw HarnessError("no further pipe or memory", "starting a worker", "raise the limit on open files or free memory");
+    throw HarnessError("no further pipe or memory", "starting a worker",
+                       "raise the limit on open files or free memory");
   hello_said_ = new (memory) std::atomic<int>(0);
 }
 

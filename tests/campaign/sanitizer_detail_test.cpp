@@ -17,7 +17,8 @@ std::vector<DeviceBuffer> one_input() {
 SanitizerLog log_with(const std::string& what, const std::string& address) {
   SanitizerLog log;
   log.complete = true;
-  log.errors.push_back({what, "triton_poi_fused_0", "+0x160 in a.py:25", "thread (0,0,0) in block (1,0,0)", address, "", 3});
+  log.errors.push_back(
+      {what, "triton_poi_fused_0", "+0x160 in a.py:25", "thread (0,0,0) in block (1,0,0)", address, "", 3});
   return log;
 }
 
@@ -46,19 +47,21 @@ TEST(SanitizerDetail, WithoutAStrayAddressNoBufferIsNamed) {
 }
 
 TEST(SanitizerDetail, AReasonThatNamesNoBufferGetsOne) {
-  const auto fault = locate(log_with("Invalid __global__ write of size 4 bytes", "Address 0x4984200010 is out of bounds"),
-                            one_input());
+  const auto fault = locate(
+      log_with("Invalid __global__ write of size 4 bytes", "Address 0x4984200010 is out of bounds"), one_input());
   ASSERT_TRUE(fault);
-  EXPECT_EQ(located_reason("the package touches device memory that is not its own (illegal memory access), in launch 1: k",
-                           *fault),
-            "the package writes 16 bytes past the end of input idx (16 bytes), in launch 1: k");
+  EXPECT_EQ(
+      located_reason("the package touches device memory that is not its own (illegal memory access), in launch 1: k",
+                     *fault),
+      "the package writes 16 bytes past the end of input idx (16 bytes), in launch 1: k");
   EXPECT_EQ(located_reason("something else", *fault), "something else");
 }
 
 TEST(SanitizerDetail, MeasuresOfTheSameNameAreReplaced) {
   std::vector<std::pair<std::string, std::string>> measures = {{"kernel", "k"}, {"thread", "old"}};
   merge_measures(&measures, {{"thread", "new"}, {"line", "25"}});
-  EXPECT_EQ(measures, (std::vector<std::pair<std::string, std::string>>{{"kernel", "k"}, {"thread", "new"}, {"line", "25"}}));
+  EXPECT_EQ(measures,
+            (std::vector<std::pair<std::string, std::string>>{{"kernel", "k"}, {"thread", "new"}, {"line", "25"}}));
 }
 
 }  // namespace

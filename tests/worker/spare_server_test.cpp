@@ -31,10 +31,10 @@ class Server {
       close(request[1]);
       close(message[0]);
       RequestChannel channel(request[0], message[1]);
-      SpareServer server({.channel = &channel,
-                          .recorder = recorder_,
-                          .spares = spares,
-                          .live = [&](SpareServer::Child& child) { return live(channel, child, load); }});
+      SpareServer server(
+          {.channel = &channel, .recorder = recorder_, .spares = spares, .live = [&](SpareServer::Child& child) {
+             return live(channel, child, load);
+           }});
       try {
         _exit(server.run());
       } catch (const HarnessError&) {

@@ -6,8 +6,8 @@
 
 namespace aotifuzz {
 
-/// The driver API, looked up in libcuda.so.1 at run time: a program that links it does not start where there is no driver,
-/// and some of its names are ours (launch_observer.h).
+/// The driver API, looked up in libcuda.so.1 at run time: a program that links it does not start where there is no
+/// driver, and some of its names are ours (launch_observer.h).
 struct CudaDriver {
   decltype(&cuInit) init;
   decltype(&cuDriverGetVersion) driver_version;

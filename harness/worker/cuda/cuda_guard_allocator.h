@@ -52,8 +52,8 @@ class CudaGuardAllocator {
   /// Queues the checks of canaries; the device must be waited for before end_run().
   void queue_checks();
   /// Ends the protection of what was freed and gives back what the pool need not keep. What was written behind a block,
-  /// if anything: "3 bytes past the end of a block of 397 bytes"; the recorder then says which block. The device must be
-  /// idle.
+  /// if anything: "3 bytes past the end of a block of 397 bytes"; the recorder then says which block. The device must
+  /// be idle.
   std::optional<std::string> end_run();
 
   /// What a live block is to the package. Blocks that are not ours are left alone.

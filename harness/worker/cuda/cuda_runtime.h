@@ -15,9 +15,9 @@ namespace aotifuzz {
 class CudaRuntime final : public DeviceRuntime {
  public:
   struct Setup {
-    std::string device;  ///< "cuda:0"
+    std::string device;           ///< "cuda:0"
     bool guard_allocator = true;  ///< else torch's own
-    int64_t memory_mib = 0;  ///< that blocks may take beyond what the loaded package does; 0 = no limit
+    int64_t memory_mib = 0;       ///< that blocks may take beyond what the loaded package does; 0 = no limit
     FlightRecorder* recorder = nullptr;
     /// Called once, when the device is lost; must not return.
     std::function<void(const DeviceFault&)> on_fault;

@@ -31,8 +31,9 @@ int status_to_code(int status) { return status == CaseServer::kWorld ? kExitWorl
 HarnessError as_harness_error(const std::exception& error) {
   if (const auto* ours = dynamic_cast<const HarnessError*>(&error)) return *ours;
   const auto* torch = dynamic_cast<const c10::Error*>(&error);
-  return HarnessError("the worker cannot get ready: " + clean_error(torch ? torch->what_without_backtrace() : error.what()),
-                      "loading the package on the device", "check nvidia-smi: is the device's memory full?");
+  return HarnessError(
+      "the worker cannot get ready: " + clean_error(torch ? torch->what_without_backtrace() : error.what()),
+      "loading the package on the device", "check nvidia-smi: is the device's memory full?");
 }
 
 std::function<void(const DeviceFault&)> lost_device;
@@ -65,19 +66,17 @@ int CudaServer::serve() {
   FlightRecorder* const recorder = map_recorder(pipes_.recorder_fd);
   if (arguments_.spares == 0) return status_to_code(live(channel, recorder, clock, nullptr));
   warm_up_host();
-  SpareServer server({.channel = &channel,
-                      .recorder = recorder,
-                      .spares = arguments_.spares,
-                      .live = [&](SpareServer::Child& child) {
-                        StartClock forked;
-                        try {
-                          return live(channel, recorder ? private_recorder() : nullptr, forked, &child);
-                        } catch (const std::exception& error) {
-                          if (!child.is_its_turn()) return SpareServer::kNotReady;
-                          channel.send(fatal_message(as_harness_error(error)));
-                          return static_cast<int>(CaseServer::kWorld);
-                        }
-                      }});
+  SpareServer server(
+      {.channel = &channel, .recorder = recorder, .spares = arguments_.spares, .live = [&](SpareServer::Child& child) {
+         StartClock forked;
+         try {
+           return live(channel, recorder ? private_recorder() : nullptr, forked, &child);
+         } catch (const std::exception& error) {
+           if (!child.is_its_turn()) return SpareServer::kNotReady;
+           channel.send(fatal_message(as_harness_error(error)));
+           return static_cast<int>(CaseServer::kWorld);
+         }
+       }});
   return server.run();
 }
 
@@ -122,11 +121,8 @@ int CudaServer::live(RequestChannel& channel, FlightRecorder* recorder, StartClo
     hello.hello.start = clock.parts();
     if (!channel.send(hello)) return CaseServer::kDone;
   }
-  CaseServer::Setup serving{.package = package,
-                            .channel = &channel,
-                            .recorder = recorder,
-                            .allocator = host_allocator,
-                            .device = &runtime};
+  CaseServer::Setup serving{
+      .package = package, .channel = &channel, .recorder = recorder, .allocator = host_allocator, .device = &runtime};
   if (child) {
     child->wait_for_turn();
     // Not before: until it sends a case the parent may still read what the last process left.

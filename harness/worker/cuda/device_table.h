@@ -27,8 +27,8 @@ class DeviceTable {
   uint32_t allocated(int entry, CUdeviceptr address, size_t bytes);
   void freed(int entry);
   void label(int entry, BufferRole role, std::string_view name);
-  /// Block `serial` of this run, `bytes` long, in the slot of `entry`, was overwritten from `distance` bytes past its end
-  /// on. Another block may lie there by now.
+  /// Block `serial` of this run, `bytes` long, in the slot of `entry`, was overwritten from `distance` bytes past its
+  /// end on. Another block may lie there by now.
   void damaged(int entry, uint32_t serial, size_t bytes, size_t distance);
 
  private:
