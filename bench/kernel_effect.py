@@ -216,9 +216,11 @@ def _beyond_rounding(kernel, call, storage, old, new):
     relative, absolute = _ROUNDING[kind]
     finite = np.abs(a[np.isfinite(a)])
     scale = float(finite.max()) if finite.size else 0.0
+    both = np.isfinite(a) & np.isfinite(b)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
     with np.errstate(invalid="ignore", over="ignore"):
-        near = np.abs(a - b) <= relative * np.maximum(np.abs(a), np.abs(b)) + absolute * scale
-    return not np.all(near | (a == b) | (np.isnan(a) & np.isnan(b)))
+        near = both & (np.abs(a - b) <= relative * np.maximum(np.abs(a), np.abs(b)) + absolute * scale)
+    return not np.all(same | near)
 
 
 def effect(spy, kernel, planted_library):

@@ -1,6 +1,6 @@
 """Faults planted in generated kernels: how many are found within 1,000 cases, and is the kernel named that carries them?
 
-    planted_kernels.py PACKAGE... [--plants N] [--seed S] [--program build/aotifuzz] [--json FILE] [--work FOLDER]
+    planted_kernels.py PACKAGE... [--plants N] [--report FILE...] [--seed S] [--program build/aotifuzz] [--json FILE] [--work FOLDER]
 
 For each package and each operator of change (tests/support/kernel_faults) N places are picked by the seed. Each planted
 package is fuzzed with every kernel judged (--per-kernel 1) and with outputs judged alone (--per-kernel 0). Whether a plant
@@ -122,9 +122,18 @@ def run_package(given, path, put):
         row["cases"], row["faults"] = first_faults(given.program, target, work / f"{number}.on", 1, given.seed, known[1])
         if row["effect"] == "changes" or row["cases"]:
             row["cases_off"], row["faults_off"] = first_faults(given.program, target, work / f"{number}.off", 0, given.seed, known[0])
-        row["named"] = bool(row["faults"]) and all(fault["kernel"] == plant.kernel for fault in row["faults"])
         library.unlink()
         put(row)
+
+
+def names(row):
+    """The kernels that the faults of a plant name."""
+    return {fault["kernel"] for fault in row["faults"]} - {""}
+
+
+def is_named(row):
+    """Some fault names the kernel that carries the plant, and none names another."""
+    return names(row) == {row["kernel"]}
 
 
 def table(rows):
@@ -137,7 +146,7 @@ def table(rows):
         real = [row for row in chosen if row["effect"] == "changes"]
         found = [row for row in real if row["cases"]]
         return (f"| {title} | {len(chosen)} | {len(chosen) - len(real)} | {len(found)} of {len(real)} | "
-                f"{sum(row['named'] for row in found)} of {len(found)} | {sum(bool(row.get('cases_off')) for row in real)} |")
+                f"{sum(map(is_named, found))} of {len(found)} | {sum(bool(row.get('cases_off')) for row in real)} |")
 
     lines += [line(name, chosen) for name in operators.OPERATORS if (chosen := [row for row in plants if row["operator"] == name])]
     return "\n".join([*lines, line("all", plants)])
@@ -145,6 +154,8 @@ def table(rows):
 
 def report(rows):
     print(table(rows))
+    without = collections.Counter(fault["class"] for row in rows if "effect" in row for fault in row["faults"] if not fault["kernel"])
+    print(f"faults that name no kernel, by class: {dict(without)}")
     for row in rows:
         if row.get("faults") and "unplanted" in row and row["unplanted"]:
             print(f"reported without a plant: {row['model']}: {[fault['signature'] for fault in row['faults']]}")
@@ -153,21 +164,24 @@ def report(rows):
         what = f"{row['model']} {row['number']} {row['operator']} {row['kernel']}:{row['line']}"
         if row["effect"] == "changes" and not row["cases"]:
             print(f"missed: {what}")
-        elif row["faults"] and not row["named"]:
-            print(f"another name: {what}: {sorted({fault['kernel'] for fault in row['faults']})}")
+        elif row["faults"] and not is_named(row):
+            print(f"another name: {what}: {sorted(names(row)) or 'none'}: {row['faults'][0]['signature']}")
         if row["effect"] != "changes" and row["cases"]:
             print(f"equivalent ({row['effect']}), yet reported: {what}: {row['faults'][0]['reason']}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("packages", nargs="+")
+    parser.add_argument("packages", nargs="*")
+    parser.add_argument("--report", type=Path, nargs="+", help="run nothing: the table of these JSON files")
     parser.add_argument("--plants", type=int, default=1, help="places for each operator and package")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--program", type=Path, default=ROOT / "build" / "aotifuzz")
     parser.add_argument("--json", type=Path, default=ROOT / "build" / "planted_kernels.json")
     parser.add_argument("--work", type=Path, help="folder for planted packages and findings (default: one that is removed)")
     given = parser.parse_args()
+    if given.report:
+        return report([row for file in given.report for row in json.loads(file.read_text())])
     scratch = tempfile.TemporaryDirectory()
     given.work = given.work or Path(scratch.name)
     rows, began = [], time.monotonic()

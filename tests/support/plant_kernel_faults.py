@@ -1,7 +1,8 @@
 """Plants one fault in the C++ kernels of a CPU package and builds it again, with the package's own commands.
 
     plant_kernel_faults.py PACKAGE --list                       what can be changed, as JSON lines
-    plant_kernel_faults.py PACKAGE OUT --operator NAME --seed N one of that operator's places, picked by the seed
+    plant_kernel_faults.py PACKAGE OUT --operator NAME --seed N one of that operator's places, picked by the seed;
+      [--kernel TEXT] [--line TEXT]     only of kernels with this text in their name, on lines that hold this text
     plant_kernel_faults.py PACKAGE OUT --index N                that entry of the list
     plant_kernel_faults.py PACKAGE OUT --none                   built again unchanged: what shows that building changes nothing
 
@@ -20,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from kernel_faults import operators, rebuild, source  # noqa: E402
 
 
-def pick(plants, operator, seed):
+def pick(plants, operator, kernel, line, seed):
     """One place of this operator: first the kernel, then the place, so that long kernels do not take all."""
-    plants = [plant for plant in plants if operator in (None, plant.operator)]
+    plants = [p for p in plants if operator in (None, p.operator) and kernel in p.kernel and line in p.old]
     if not plants:
         return None
     random_ = random.Random(seed)
@@ -37,6 +38,8 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--none", action="store_true")
     parser.add_argument("--operator", choices=list(operators.OPERATORS))
+    parser.add_argument("--kernel", default="")
+    parser.add_argument("--line", default="")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--index", type=int)
     parser.add_argument("--cache", default=str(Path(tempfile.gettempdir()) / "aotifuzz-planted"))
@@ -52,7 +55,7 @@ def main():
         parser.error("OUT is needed, or --list")
     plant = None
     if not given.none:
-        plant = plants[given.index] if given.index is not None else pick(plants, given.operator, given.seed)
+        plant = plants[given.index] if given.index is not None else pick(plants, given.operator, given.kernel, given.line, given.seed)
         if plant is None:
             print(f"error: {given.operator} finds no place\n  where: {given.package}\n  what to do: see --list", file=sys.stderr)
             return 2

@@ -148,7 +148,7 @@ def max_for_min(line):
 
 def dropped_term(line):
     yield from _replaced(line, rf"\b({_TMP}) \+ {_TMP}\b", r"\1")
-    yield from _replaced(line, rf"(_acc\d+_vec) \+ ({_TMP});", r"\2;")
+    yield from _replaced(line, rf"\btmp_acc\d+_vec \+ ({_TMP});", r"\1;")
 
 
 def last_row_not_stored(line):
