@@ -1,7 +1,9 @@
 """Faults planted in generated kernels: how many are found within 1,000 cases, and is the kernel named that carries them?
 
-    planted_kernels.py PACKAGE... [--plants N] [--report FILE...] [--seed S] [--program build/aotifuzz] [--json FILE] [--work FOLDER]
+    planted_kernels.py [PACKAGE...] [--plants N] [--seed S] [--program build/aotifuzz] [--json FILE] [--work FOLDER]
+    planted_kernels.py --report FILE...
 
+Without packages: those of MODELS that lie in build/models (tests/support/pack_models.sh packs them).
 For each package and each operator of change (tests/support/kernel_faults) N places are picked by the seed. Each planted
 package is fuzzed with every kernel judged (--per-kernel 1) and with outputs judged alone (--per-kernel 0). Whether a plant
 changes any output of its kernel is decided apart from aotifuzz, by kernel_effect.py, on 200 legal inputs; what changes
@@ -26,6 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests" / "support")]
 from kernel_faults import operators, rebuild, source  # noqa: E402
 
+MODELS = ("example.embedding_mlp", "clean.closed_gate", "clean.masked_attention", "clean.narrow_integers",
+          "clean.c188218_pooling_of_small_batches", "clean.c114229_argmin_of_quotient", "real.bert")
 STAGES = (10, 100, 1000)  # cases, in all; the next stage goes on where the last one stopped, and only without a finding
 INPUTS = 200
 TRIES = 4  # places tried for one plant until one builds
@@ -182,6 +186,9 @@ def main():
     given = parser.parse_args()
     if given.report:
         return report([row for file in given.report for row in json.loads(file.read_text())])
+    given.packages = given.packages or [str(path) for name in MODELS if (path := ROOT / "build/models" / f"{name}.pt2").exists()]
+    if not given.packages:
+        sys.exit("bench: no package\n  where: build/models\n  what to do: bash tests/support/pack_models.sh build/models")
     scratch = tempfile.TemporaryDirectory()
     given.work = given.work or Path(scratch.name)
     rows, began = [], time.monotonic()

@@ -15,7 +15,7 @@ _INDEX = re.compile(r"(?:(in_ptr|out_ptr|in_out_ptr)\d+(?:\[| \+ ))static_cast<i
 
 @dataclass
 class Line:
-    """A line of a kernel, with the loops around it from the outside in: (variable, bound)."""
+    """A line of a kernel, with the loops around it from the outside in: (variable, bound, step)."""
 
     text: str
     kernel: source.Kernel
@@ -152,10 +152,10 @@ def dropped_term(line):
 
 
 def last_row_not_stored(line):
-    match = re.match(r"^( *)(?=\S*(?:\.store\((?:in_)?out_ptr|^))((?:tmp\w+\.store\((?:in_)?out_ptr\d+|(?:in_)?out_ptr\d+\[).*;)$", line.text)
+    match = re.match(r"^( *)((?:tmp\w+\.store\((?:in_)?out_ptr\d+|(?:in_)?out_ptr\d+\[).*;)$", line.text)
     if match and line.loops:
-        variable, bound = line.loops[0]
-        yield f"{match[1]}if({variable} != {bound} - 1) {match[2]}"
+        variable, bound, step = line.loops[0]
+        yield f"{match[1]}if({variable} + {step} < {bound}) {match[2]}"
 
 
 def dropped_function(line):
@@ -213,7 +213,7 @@ def _lines_of(kernel, lines):
         yield at + 1, Line(text, kernel, [loop[1:] for loop in loops], defined)
         match = _FOR.match(text)
         if match:
-            loops.append((len(match[1]), match[2], match[3]))
+            loops.append((len(match[1]), match[2], match[3], match[4]))
         assigned = re.match(rf" *auto ({_TMP}) = (.*);$", text)
         if assigned:
             defined = {**defined, assigned[1]: assigned[2]}
