@@ -5,6 +5,7 @@ the linkage table of the package's library, and both kernels then run on copies 
 """
 
 import ctypes
+import functools
 import mmap
 import os
 import random
@@ -20,6 +21,7 @@ _ITEM_BYTES = {0: 1, 1: 1, 2: 2, 3: 4, 4: 8, 5: 2, 6: 4, 7: 8, 9: 8, 10: 16, 11:
 # Largest difference that still counts as rounding: of one element, and of the largest of its buffer.
 _ROUNDING = {"float": (1e-5, 1e-7), "double": (1e-12, 1e-14), "at::BFloat16": (2.0**-7, 0), "at::Half": (2.0**-10, 0)}
 _MOST_BYTES = 512 << 20
+_LARGEST_SIZE = 1 << 30
 
 
 @dataclass
@@ -147,7 +149,8 @@ def legal_inputs(program, cases, seed):
                 if str(symbol) not in sizes:
                     limits = ranges.get(str(symbol))
                     low = int(limits.lower) if limits else 1
-                    high = min(int(limits.upper) if limits and limits.upper.is_finite else 1 << 30, max(low, largest))
+                    bounded = limits is not None and bool(limits.upper < _LARGEST_SIZE)  # torch's infinity is not sympy's
+                    high = min(int(limits.upper) if bounded else _LARGEST_SIZE, max(low, largest))
                     sizes[str(symbol)] = draw.randint(low, high)
             return int(expression.subs({s: sizes[str(s)] for s in expression.free_symbols}))
 
@@ -183,13 +186,20 @@ def record(package, kernels, cases, seed):
     return spy, ran
 
 
+@functools.cache
+def _padding(storage):
+    return np.random.default_rng(storage).integers(0, 256, PAD, dtype=np.uint8)
+
+
 def _run_on_copy(function, call):
     """The storages after the call, each with its padding."""
     memory = []
-    for data in call.storages:
-        raw = np.full(len(data) + 2 * PAD + 64, 0x3E, dtype=np.uint8)
+    for number, data in enumerate(call.storages):
+        raw = np.empty(len(data) + 2 * PAD + 64, dtype=np.uint8)
         start = -raw.ctypes.data % 64
         whole = raw[start : start + len(data) + 2 * PAD]
+        # Another padding for each: what is copied from behind one to behind the next must show.
+        whole[:PAD] = whole[PAD + len(data) :] = _padding(number)
         whole[PAD : PAD + len(data)] = np.frombuffer(data, dtype=np.uint8)
         memory.append(whole)
     values = []
