@@ -6,6 +6,7 @@ the linkage table of the package's library, and both kernels then run on copies 
 
 import ctypes
 import functools
+import math
 import mmap
 import os
 import random
@@ -116,7 +117,7 @@ def _values(shape, dtype, draw, greatest):
         return torch.rand(shape, generator=generator) < draw.choice([0.2, 0.5, 0.8])
     if not dtype.is_floating_point:
         return torch.randint(0, min(greatest, torch.iinfo(dtype).max), shape, generator=generator, dtype=dtype)
-    kind = draw.choice(["normal", "normal", "wide", "steps", "constant", "positive"])
+    kind = draw.choice(["normal", "normal", "wide", "steps", "constant", "positive", "special"])
     out = torch.randn(shape, generator=generator)
     if kind == "wide":
         out = out * 10 ** draw.uniform(-3, 3)
@@ -126,6 +127,9 @@ def _values(shape, dtype, draw, greatest):
         out = torch.full(shape, draw.uniform(-2, 2))
     elif kind == "positive":
         out = out.abs()
+    elif kind == "special" and out.numel():
+        for special in (math.nan, math.inf):
+            out.view(-1)[draw.randrange(out.numel())] = special
     return out.to(dtype)
 
 
