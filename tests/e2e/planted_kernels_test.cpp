@@ -1,5 +1,5 @@
-// Faults planted in the generated kernels of a package (tests/support/plant_kernel_faults.py): each is reported with the kernel
-// that carries it, also where no output of the package shows it.
+// Faults planted in the generated kernels of a package (tests/support/plant_kernel_faults.py): each is reported with
+// the kernel that carries it, also where no output of the package shows it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,13 +22,14 @@ constexpr const char* kCases = "60";
 
 #define PACKED(variable)                             \
   const std::string variable = packed_model(kModel); \
-  if (variable.empty()) GTEST_SKIP() << "AOTIFUZZ_MODELS is not set or has no " << kModel << ".pt2: tests/run.sh packs it"
+  if (variable.empty())                              \
+  GTEST_SKIP() << "AOTIFUZZ_MODELS is not set or has no " << kModel << ".pt2: tests/run.sh packs it"
 
 /// Kernels that the faults of a run name; "" for a fault that names none.
-std::set<std::string> kernels_of_faults(const std::string& package, const std::string& out, const std::string& per_kernel,
-                                        const std::string& cases) {
-  const Ended ended = run_program({AOTIFUZZ_PROGRAM, "fuzz", package, "--out", out, "--per-kernel", per_kernel, "--generator",
-                                   "shapes", "--cases", cases, "--reduce-runs", "0", "--json"});
+std::set<std::string> kernels_of_faults(const std::string& package, const std::string& out,
+                                        const std::string& per_kernel, const std::string& cases) {
+  const Ended ended = run_program({AOTIFUZZ_PROGRAM, "fuzz", package, "--out", out, "--per-kernel", per_kernel,
+                                   "--generator", "shapes", "--cases", cases, "--reduce-runs", "0", "--json"});
   std::set<std::string> kernels;
   EXPECT_TRUE(ended.exit_code == 0 || ended.exit_code == 1) << ended.err;
   if (!json::accept(ended.out)) return {"no summary: " + ended.err};
@@ -64,8 +65,8 @@ TEST_P(PlantedKernels, IsReportedWithItsKernel) {
   const Planted& planted = GetParam();
   const ScratchFolder scratch;
   const std::string target = scratch / "planted.pt2";
-  const Ended made = run_program({AOTIFUZZ_PYTHON, AOTIFUZZ_PLANT, package, target, "--operator", planted.op, "--kernel",
-                                  planted.kernel, "--line", planted.line});
+  const Ended made = run_program({AOTIFUZZ_PYTHON, AOTIFUZZ_PLANT, package, target, "--operator", planted.op,
+                                  "--kernel", planted.kernel, "--line", planted.line});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const std::string kernel = json::parse(made.out)["kernel"];
   EXPECT_THAT(kernels_of_faults(target, scratch / "on", "1", kCases), ElementsAre(kernel)) << made.out;
@@ -74,14 +75,14 @@ TEST_P(PlantedKernels, IsReportedWithItsKernel) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Each, PlantedKernels,
-    ::testing::Values(Planted{"WrongConstant", "wrong-constant", "gelu", "static_cast<float>", true},
-                      Planted{"ReductionStart", "wrong-start", "softmax", "tmp_acc0 = 0", true},
-                      Planted{"DroppedTerm", "dropped-term", "gelu", " + ", true},
-                      Planted{"Stride", "wrong-stride", "softmax", kStoreOfTheTail, false},
-                      Planted{"Tail", "dropped-tail", "softmax", "x2", false}),
-    [](const auto& info) { return std::string(info.param.title); });
+INSTANTIATE_TEST_SUITE_P(Each, PlantedKernels,
+                         ::testing::Values(Planted{"WrongConstant", "wrong-constant", "gelu", "static_cast<float>",
+                                                   true},
+                                           Planted{"ReductionStart", "wrong-start", "softmax", "tmp_acc0 = 0", true},
+                                           Planted{"DroppedTerm", "dropped-term", "gelu", " + ", true},
+                                           Planted{"Stride", "wrong-stride", "softmax", kStoreOfTheTail, false},
+                                           Planted{"Tail", "dropped-tail", "softmax", "x2", false}),
+                         [](const auto& info) { return std::string(info.param.title); });
 
 TEST(PlantedKernels, BuiltAgainWithoutAFaultThePackageIsClean) {
   PACKED(package);
