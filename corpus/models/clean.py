@@ -210,3 +210,25 @@ def c195214_bfloat16_compare():
             return y == a, y < a, torch.where(y > a, 1, 0).sum()
 
     return dict(mod=Model(), args=(torch.randn(64, dtype=torch.bfloat16),), dynamic_shapes=({0: AUTO},))
+
+
+def closed_gate():
+    """A residual block behind a gate that is still zero, as at the start of training: no output shows what the block computes."""
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.widen, self.narrow = nn.Linear(24, 40), nn.Linear(40, 24)
+            self.gate = nn.Parameter(torch.zeros(24))
+
+        def forward(self, x, mask):
+            scores = (x @ x.transpose(1, 2) / 24**0.5).masked_fill(~mask[:, None, :], -1e4)
+            mixed = torch.softmax(scores, dim=-1) @ x
+            return x + self.gate * self.narrow(F.gelu(self.widen(mixed)))
+
+    batch, length = Dim("batch", min=1, max=16), Dim("length", min=1, max=128)
+    return dict(
+        mod=Block().eval(),
+        args=(torch.randn(3, 19, 24), torch.rand(3, 19) > 0.3),
+        dynamic_shapes=({0: batch, 1: length}, {0: batch, 1: length}),
+    )

@@ -190,4 +190,5 @@ class Labels:
 def _divided_by_freedom(node, count):
     correction = node.kwargs.get("correction", 1)
     correction = 1 if correction is None else correction
+    correction = int(correction) if isinstance(correction, float) and correction.is_integer() else correction  # std() has 1.0
     return {"kind": "divide", "by": plain(sympy.Max(0, count - plain(correction)))}
