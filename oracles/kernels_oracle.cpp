@@ -114,8 +114,12 @@ Judgement KernelsOracle::judge(const CaseContext& context, const RunRecords& run
 
 bool wants_kernel(const Verdict& verdict) {
   if (verdict.status != VerdictStatus::kFail || !verdict.fault) return false;
+  // A stray access is pinned to its kernel where it happens; memory that nobody wrote shows only later.
+  const bool has_kernel = std::any_of(verdict.measures.begin(), verdict.measures.end(),
+                                      [](const auto& measure) { return measure.first == "kernel"; });
+  if (has_kernel) return false;
   return verdict.cls == VerdictClass::kWrongResult || verdict.cls == VerdictClass::kUnstable ||
-         verdict.cls == VerdictClass::kInputChanged;
+         verdict.cls == VerdictClass::kInputChanged || verdict.cls == VerdictClass::kMemoryFault;
 }
 
 void name_kernels(const RunRecords& runs, std::vector<Verdict>& verdicts) {
@@ -124,7 +128,7 @@ void name_kernels(const RunRecords& runs, std::vector<Verdict>& verdicts) {
   const bool came_again = same_results(*runs.find(kRun), runs.find(RunKind::kSubject));
   bool named = false;
   for (Verdict& verdict : verdicts)
-    if (wants_kernel(verdict) && verdict.oracle != "kernels") {
+    if (verdict.oracle != "kernels" && wants_kernel(verdict)) {
       add_record(*record, came_again, verdict.measures);
       named = true;
     }

@@ -86,6 +86,7 @@ Judgement RejectionOracle::judge(const CaseContext& context, const RunRecords& r
                                           : "the package refuses an input that is legal",
                                    refusal_key(context, subject->outcome.message));
     verdict.measures = {{"package", subject->outcome.message}, {"input checks", checks ? "on" : "off"}};
+    if (!subject->thrown_in.empty()) verdict.measures.emplace_back("kernel", subject->thrown_in);
     return only(std::move(verdict));
   }
   return only(pass_verdict(name()));

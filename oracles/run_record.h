@@ -78,6 +78,7 @@ struct RunRecord {
   std::vector<std::pair<std::string, at::Tensor>> watched;
   std::vector<MemoryFault> damage;  ///< of a run of the package: bytes around its buffers that it changed
   std::shared_ptr<const KernelRecord> kernels;  ///< of kSubjectKernels
+  std::string thrown_in;  ///< of a run of the package that was rejected: the kernel that threw; "" = none, or not known
   double us = 0;
 };
 

@@ -394,6 +394,9 @@ void CaseRunner::run_package(Current& current, const RunRequest& request, RunRec
   record.us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   record.outcome = std::move(results.outcome);
   record.outputs = std::move(results.outputs);
+  // A call that throws does not return: it still counts as running.
+  if (parts_.recorder && record.outcome.kind == OutcomeKind::kRejected)
+    record.thrown_in = recorded_kernel(*parts_.recorder);
   if (parts_.allocator) record.damage = parts_.allocator->end_run();
   if (parts_.device) bring_home(record);
   if (kernels) judge_kernels(current, record);

@@ -116,6 +116,18 @@ TEST(NameKernels, SaysWhenTheFaultDidNotComeAgain) {
               Contains(Pair("kernel", "not seen: the run whose kernels were watched gave other results")));
 }
 
+TEST(NameKernels, MemoryThatNobodyWroteIsTheFaultOfTheKernelThatLeftItOut) {
+  KernelRecord kernels;
+  kernels.first = wrong_sum();
+  Verdict unwritten = fail_verdict("stable", VerdictClass::kMemoryFault, true, "never written", "output 0");
+  Verdict pinned = unwritten;
+  pinned.measures = {{"kernel", "cpp_fused_mul_1"}};
+  std::vector<Verdict> verdicts = {unwritten, pinned};
+  name_kernels(runs_with(kernels), verdicts);
+  EXPECT_THAT(verdicts[0].measures, Contains(Pair("kernel", "cpp_fused_add_0")));
+  EXPECT_THAT(verdicts[1].measures, SizeIs(1));
+}
+
 TEST(NameKernels, LeavesOtherVerdictsAlone) {
   KernelRecord kernels;
   kernels.first = wrong_sum();
