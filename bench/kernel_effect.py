@@ -116,7 +116,8 @@ def _values(shape, dtype, draw, greatest):
     if dtype == torch.bool:
         return torch.rand(shape, generator=generator) < draw.choice([0.2, 0.5, 0.8])
     if not dtype.is_floating_point:
-        return torch.randint(0, min(greatest, torch.iinfo(dtype).max), shape, generator=generator, dtype=dtype)
+        least = draw.choice([0, 0, -greatest]) if torch.iinfo(dtype).min < 0 else 0  # an index may count from the end
+        return torch.randint(least, min(greatest, torch.iinfo(dtype).max), shape, generator=generator, dtype=dtype)
     kind = draw.choice(["normal", "normal", "wide", "steps", "constant", "positive", "special"])
     out = torch.randn(shape, generator=generator)
     if kind == "wide":

@@ -140,11 +140,16 @@ def is_named(row):
     return names(row) == {row["kernel"]}
 
 
+def plants_in(rows):
+    """Each plant once, however many runs made it."""
+    return list({(row["model"], row["operator"], row["line"], row["new"]): row for row in rows if "effect" in row}.values())
+
+
 def table(rows):
     """Markdown: one line for each operator, and all of them together."""
     header = ["operator", "plants", "equivalent", "of the rest: found", "named", "found by outputs alone"]
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    plants = [row for row in rows if "effect" in row]
+    plants = plants_in(rows)
 
     def line(title, chosen):
         real = [row for row in chosen if row["effect"] == "changes"]
@@ -158,13 +163,12 @@ def table(rows):
 
 def report(rows):
     print(table(rows))
-    without = collections.Counter(fault["class"] for row in rows if "effect" in row for fault in row["faults"] if not fault["kernel"])
+    without = collections.Counter(fault["class"] for row in plants_in(rows) for fault in row["faults"] if not fault["kernel"])
     print(f"faults that name no kernel, by class: {dict(without)}")
     for row in rows:
         if row.get("faults") and "unplanted" in row and row["unplanted"]:
             print(f"reported without a plant: {row['model']}: {[fault['signature'] for fault in row['faults']]}")
-        if "effect" not in row:
-            continue
+    for row in plants_in(rows):
         what = f"{row['model']} {row['number']} {row['operator']} {row['kernel']}:{row['line']}"
         if row["effect"] == "changes" and not row["cases"]:
             print(f"missed: {what}")
