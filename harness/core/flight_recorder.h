@@ -51,11 +51,11 @@ struct FaultEntry {
 /// untouched.
 struct FlightRecorder {
   static constexpr uint32_t kMagic = 0x41465a31;  // "AFZ1"
-  static constexpr uint32_t kVersion = 3;
+  static constexpr uint32_t kVersion = 4;
   static constexpr size_t kAllocations = 16'384;
   static constexpr size_t kDeviceAllocations = 4096;
   static constexpr size_t kKernels = 512;  ///< distinct; what comes later has no name here
-  static constexpr size_t kKernelNameMax = 96;
+  static constexpr size_t kKernelNameMax = 256;  ///< fused kernels are named after all their ops
   static constexpr size_t kCalls = 4096;  ///< of a run, whose names are kept
   static constexpr size_t kCallWords = 16;
 
@@ -105,6 +105,6 @@ struct FlightRecorder {
     step[n] = '\0';
   }
 };
-static_assert(sizeof(FlightRecorder) == 2'682'496, "layout is shared between programs: bump kVersion and this number");
+static_assert(sizeof(FlightRecorder) == 2'764'416, "layout is shared between programs: bump kVersion and this number");
 
 }  // namespace aotifuzz

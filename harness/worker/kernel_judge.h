@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -76,11 +77,12 @@ class KernelJudge {
   KernelPlace place_of(size_t call, size_t argument, const std::string& value) const;
   at::Tensor value_in(const at::Tensor& buffer, const KernelLabel& label) const;
   // kernel_trace_back.cpp
-  void trace_back(const Question& question, KernelRecord* record);
+  /// `judged`: calls of the map that were, in this run.
+  void trace_back(const Question& question, const std::set<size_t>& judged, KernelRecord* record);
   std::map<std::string, std::string> inputs_against(const std::map<std::string, at::Tensor>& values,
                                                     const CapturedCall& captured) const;
-  std::string maker_of(const Question& question, size_t position, const std::string& value, const at::Tensor& expected,
-                       bool* was_right) const;
+  std::string maker_of(const Question& question, const std::set<size_t>& judged, size_t position,
+                       const std::string& value, const at::Tensor& expected, bool* was_right) const;
   std::map<std::string, at::Tensor> reference_values(const Question& question);
 
   const KernelMap& map_;

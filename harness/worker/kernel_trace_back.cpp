@@ -44,11 +44,11 @@ bool differs(const std::optional<double>& error) { return !error || *error > kIn
 }  // namespace
 
 /// Who left `value` behind before the call at `position`, and was it what the reference has? "" = nobody judged.
-std::string KernelJudge::maker_of(const Question& question, size_t position, const std::string& value,
-                                  const at::Tensor& expected, bool* was_right) const {
+std::string KernelJudge::maker_of(const Question& question, const std::set<size_t>& judged, size_t position,
+                                  const std::string& value, const at::Tensor& expected, bool* was_right) const {
   for (size_t i = position; i-- > 0;) {
     const CapturedCall& captured = question.calls[i];
-    if (!calls_[captured.call]) continue;
+    if (!judged.contains(captured.call)) continue;
     const std::vector<KernelSlice::Output>& outputs = calls_[captured.call]->compiled.slice.outputs;
     for (size_t k = 0; k < outputs.size(); ++k) {
       const KernelLabel& label = map_.calls[captured.call].arguments[outputs[k].argument].exit[outputs[k].label];
@@ -78,7 +78,7 @@ std::map<std::string, std::string> KernelJudge::inputs_against(const std::map<st
   return out;
 }
 
-void KernelJudge::trace_back(const Question& question, KernelRecord* record) {
+void KernelJudge::trace_back(const Question& question, const std::set<size_t>& judged, KernelRecord* record) {
   const std::map<std::string, at::Tensor> values = reference_values(question);
   if (values.empty()) return;
   for (size_t i = 0; i < record->calls.size() && i < question.calls.size(); ++i)
@@ -101,7 +101,7 @@ void KernelJudge::trace_back(const Question& question, KernelRecord* record) {
       const KernelLabel& label = map_.calls[captured.call].arguments[leaves[i].argument].entry[leaves[i].label];
       if (!differs(relative_error(value_in(captured.entries[call.entry_of_leaf[i]], label), expected->second))) continue;
       bool was_right = false;
-      const std::string maker = maker_of(question, position, leaves[i].value, expected->second, &was_right);
+      const std::string maker = maker_of(question, judged, position, leaves[i].value, expected->second, &was_right);
       KernelRecord::Entry entry;
       entry.place = place_of(captured.call, leaves[i].argument, leaves[i].value);
       entry.sentence = maker.empty() ? "no call that is judged computes it"
