@@ -145,8 +145,10 @@ nlohmann::json kernels(const WorkerOptions& options, const Case& c, double secon
     ratios.push_back(judged_us.back() / plain_us.back());
     trace_ratios.push_back(traced_us.back() / plain_us.back());
   }
-  return {{"plain_case_us", median(plain_us)},       {"per_kernel_case_us", median(judged_us)},
-          {"per_kernel_ratio", median(ratios)},      {"traced_case_us", median(traced_us)},
+  return {{"plain_case_us", median(plain_us)},
+          {"per_kernel_case_us", median(judged_us)},
+          {"per_kernel_ratio", median(ratios)},
+          {"traced_case_us", median(traced_us)},
           {"trace_ratio", median(trace_ratios)}};
 }
 

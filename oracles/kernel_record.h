@@ -21,8 +21,8 @@ struct KernelPlace {
 /// What the kernel calls of one run of the package were found to do, each against eager on the inputs that it was
 /// itself given.
 struct KernelRecord {
-  int seen = 0;    ///< calls that happened and that the map knows
-  int judged = 0;  ///< of them, in every buffer that they leave behind
+  int seen = 0;                           ///< calls that happened and that the map knows
+  int judged = 0;                         ///< of them, in every buffer that they leave behind
   std::map<std::string, int> not_judged;  ///< reason -> calls
   /// The first call with an error of its own: what it left behind is not what eager computes from what it was given.
   struct Fault {
@@ -41,7 +41,7 @@ struct KernelRecord {
   /// Each call that was seen, where every one was asked for.
   struct Call {
     size_t call = 0;
-    std::string verdict;  ///< "right", "WRONG in ...", "not judged: ..."
+    std::string verdict;                           ///< "right", "WRONG in ...", "not judged: ..."
     std::map<std::string, std::string> inherited;  ///< by argument: what it was given against the reference's value
   };
   std::vector<Call> calls;

@@ -92,8 +92,7 @@ Judgement KernelsOracle::judge(const CaseContext& context, const RunRecords& run
     judgement.more_runs = {kRun};
     return judgement;
   }
-  if (!finished(run))
-    return only(skip_verdict(name(), "subject " + std::string(outcome_kind_name(run->outcome.kind))));
+  if (!finished(run)) return only(skip_verdict(name(), "subject " + std::string(outcome_kind_name(run->outcome.kind))));
   const KernelRecord* record = run->kernels.get();
   if (!record) return only(skip_verdict(name(), "no kernel was seen"));
   if (record->first) {

@@ -65,14 +65,14 @@ std::string first_nan(const std::vector<TraceCall>& trace) {
   }
   if (makes) return "NaN first: " + call_text(*makes) + " makes it of inputs without NaN";
   if (has) return "NaN first: " + call_text(*has) + ", which was already given some";
-  const bool given = std::any_of(trace.begin(), trace.end(), [](const TraceCall& call) { return nans(call.given) > 0; });
+  const bool given =
+      std::any_of(trace.begin(), trace.end(), [](const TraceCall& call) { return nans(call.given) > 0; });
   return given ? "no call leaves NaN behind, though some are given it" : "no NaN in any tensor that was seen";
 }
 
 std::vector<TraceCall> upstream(const std::vector<TraceCall>& trace, const std::string& kernel) {
-  const auto last = std::find_if(trace.rbegin(), trace.rend(), [&](const TraceCall& call) {
-    return call.kernel.find(kernel) != std::string::npos;
-  });
+  const auto last = std::find_if(trace.rbegin(), trace.rend(),
+                                 [&](const TraceCall& call) { return call.kernel.find(kernel) != std::string::npos; });
   if (last == trace.rend()) return {};
   const auto target = static_cast<size_t>(std::distance(trace.begin(), last.base()) - 1);
   std::set<size_t> wanted = {target}, open = wanted;

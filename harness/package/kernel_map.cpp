@@ -111,8 +111,7 @@ std::vector<KernelLabel> read_labels(const std::optional<JsonView>& view, const 
   if (!view) return labels;
   for (size_t i = 0; i < view->size(); ++i) {
     labels.push_back(read_label((*view)[i]));
-    if (!graph.tensors.contains(labels.back().value))
-      (*view)[i].fail("the graph has no tensor " + labels.back().value);
+    if (!graph.tensors.contains(labels.back().value)) (*view)[i].fail("the graph has no tensor " + labels.back().value);
   }
   return labels;
 }
@@ -203,9 +202,8 @@ KernelMap read_map(const JsonView& root) {
   root.at("symbols").for_each_member(read_symbol);
   if (const std::optional<JsonView> multiples = root.find("multiples")) multiples->for_each_member(read_symbol);
   if (const std::optional<JsonView> precomputed = root.find("precomputed"))
-    precomputed->for_each_member([&](const std::string& name, const JsonView& view) {
-      map.precomputed.emplace(name, read_expression(view));
-    });
+    precomputed->for_each_member(
+        [&](const std::string& name, const JsonView& view) { map.precomputed.emplace(name, read_expression(view)); });
   const JsonView calls = root.at("calls");
   for (size_t i = 0; i < calls.size(); ++i) map.calls.push_back(read_call(calls[i], map.graph));
   map.notes = read_strings(root.find("notes"));

@@ -20,7 +20,7 @@ struct KernelLabel {
     kDivide,  ///< value = buffer / `by`: a mean kept as its sum, a variance as its sum of squares
     kCast,    ///< value = buffer in the value's dtype
   };
-  std::string value;  ///< name in KernelMap::graph
+  std::string value;                 ///< name in KernelMap::graph
   std::vector<Expr> sizes, strides;  ///< in elements, from the pointer that is passed
   Expr offset;
   Rule rule = Rule::kSame;
@@ -33,11 +33,11 @@ struct KernelArgument {
   int element = -1;  ///< of an argument that is a list of tensors; -1: it is none
   std::string name;  ///< "in_ptr0"
   Role role = Role::kOther;
-  Expr expression;     ///< kSize
-  std::string buffer;  ///< inductor's name: "buf0", "arg5_1"
-  Dtype dtype = Dtype::kUnknown;     ///< of the buffer
-  std::vector<KernelLabel> entry;    ///< what it holds when the call begins (kIn, kInOut)
-  std::vector<KernelLabel> exit;     ///< and when it has returned (kOut, kInOut)
+  Expr expression;                 ///< kSize
+  std::string buffer;              ///< inductor's name: "buf0", "arg5_1"
+  Dtype dtype = Dtype::kUnknown;   ///< of the buffer
+  std::vector<KernelLabel> entry;  ///< what it holds when the call begins (kIn, kInOut)
+  std::vector<KernelLabel> exit;   ///< and when it has returned (kOut, kInOut)
 };
 
 /// One kernel call of the package, in the order of execution.
@@ -65,7 +65,7 @@ std::string argument_name(const KernelArgument& argument);  ///< its name; witho
 struct MapInput {
   enum class Kind : uint8_t { kUser, kConstant, kLiteral, kUnknown };
   Kind kind = Kind::kUnknown;
-  std::string value;  ///< name in the graph
+  std::string value;   ///< name in the graph
   int64_t index = -1;  ///< kUser: among the tensors that the package takes
   std::string fqn;     ///< kConstant: of the parameter or buffer
   Dtype dtype = Dtype::kUnknown;
@@ -81,8 +81,8 @@ struct SymbolSource {
   int64_t by = 1;  ///< what stands there is the symbol times this
 };
 
-/// Which graph values each kernel call of a package is given and leaves behind: pack's sidecar extra/kernel_map.json. The
-/// graph is what inductor lowered, after all its passes. Plain values, no torch.
+/// Which graph values each kernel call of a package is given and leaves behind: pack's sidecar extra/kernel_map.json.
+/// The graph is what inductor lowered, after all its passes. Plain values, no torch.
 struct KernelMap {
   static constexpr int kSchema = 1;
   std::string torch_version;

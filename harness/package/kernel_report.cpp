@@ -84,6 +84,8 @@ std::string quoted(std::string_view text) {
 }  // namespace
 
 std::string why_not_judged(const KernelMap& map, const MappedCall& call) {
+  if (call.kind == MappedCall::Kind::kTriton || call.kernel.starts_with("aoti_torch_cuda_"))
+    return "what runs on a device is not watched";
   if (!call.judged) return call.why_not.empty() ? "not verified" : call.why_not;
   const Result<KernelSlice> slice = slice_of_call(map, call);
   return slice ? "" : slice.error().what;
@@ -97,7 +99,8 @@ std::string model_line(const KernelMap& map, const MappedCall& call) {
       const std::string_view trace = node.stack_trace;
       // The innermost frame of the model; torch's own modules say less.
       size_t file = trace.rfind("File \"");
-      while (file != trace.npos && file > 0 && trace.substr(file, trace.find('\n', file) - file).find("/torch/") != trace.npos)
+      while (file != trace.npos && file > 0 &&
+             trace.substr(file, trace.find('\n', file) - file).find("/torch/") != trace.npos)
         file = trace.rfind("File \"", file - 1);
       if (file == trace.npos) file = trace.rfind("File \"");
       if (file == trace.npos) continue;
@@ -153,7 +156,8 @@ void print_kernel_graph(const PackageInfo& package, std::ostream& out) {
   for (size_t i = 0; i < map.calls.size(); ++i) {
     const MappedCall& call = map.calls[i];
     const std::string why = why_not_judged(map, call);
-    out << "  call" << i + 1 << " [label=" << quoted(std::to_string(i + 1) + " " + call.kernel + (why.empty() ? "" : "\n" + why))
+    out << "  call" << i + 1
+        << " [label=" << quoted(std::to_string(i + 1) + " " + call.kernel + (why.empty() ? "" : "\n" + why))
         << (why.empty() ? "" : ", style=dashed") << "];\n";
     for (const KernelArgument& argument : call.arguments) {
       if (argument.entry.empty()) continue;
@@ -165,8 +169,7 @@ void print_kernel_graph(const PackageInfo& package, std::ostream& out) {
       if (from) {
         out << "  call" << *from + 1 << " -> call" << i + 1 << " [label=" << edge << "];\n";
       } else {
-        if (inputs.insert(argument.buffer).second)
-          out << "  " << quoted(argument.buffer) << " [shape=ellipse];\n";
+        if (inputs.insert(argument.buffer).second) out << "  " << quoted(argument.buffer) << " [shape=ellipse];\n";
         out << "  " << quoted(argument.buffer) << " -> call" << i + 1 << " [label=" << edge << "];\n";
       }
     }

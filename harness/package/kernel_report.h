@@ -19,8 +19,8 @@ void print_kernel_graph(const PackageInfo& package, std::ostream& out);
 /// given. "" = it is judged, as far as can be told without torch.
 std::string why_not_judged(const KernelMap& map, const MappedCall& call);
 
-/// The innermost model source line of the nodes that a call implements: "model.py:12 in forward: y = self.ln(x)"; "" when
-/// export kept none.
+/// The innermost model source line of the nodes that a call implements: "model.py:12 in forward: y = self.ln(x)"; ""
+/// when export kept none.
 std::string model_line(const KernelMap& map, const MappedCall& call);
 
 }  // namespace aotifuzz

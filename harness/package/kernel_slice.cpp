@@ -164,9 +164,9 @@ class Slicer {
   std::map<std::string, size_t> maker_;
   std::map<std::string, Leaf> held_;
   bool user_inputs_ = false;
-  std::set<std::string> done_;      ///< values that are leaves
-  std::set<size_t> nodes_, open_;   ///< by position, which is an order of execution; open: their inputs are yet to come
-  size_t before_ = SIZE_MAX;        ///< makers must come before this node
+  std::set<std::string> done_;     ///< values that are leaves
+  std::set<size_t> nodes_, open_;  ///< by position, which is an order of execution; open: their inputs are yet to come
+  size_t before_ = SIZE_MAX;       ///< makers must come before this node
   KernelSlice slice_;
   std::string why_;
 };

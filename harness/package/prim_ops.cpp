@@ -40,8 +40,8 @@ const PrimRow* find_row(std::string_view prim) {
   return nullptr;
 }
 
-/// prims.iota(length, start, step, dtype...) counts; aten.arange says start and end. A length that is a symbol only from
-/// 0 in steps of 1: the end of others would have to be computed.
+/// prims.iota(length, start, step, dtype...) counts; aten.arange says start and end. A length that is a symbol only
+/// from 0 in steps of 1: the end of others would have to be computed.
 void replace_iota(Node& node) {
   Node::Input start, step, length, dtype, device;
   for (const Node::Input& input : node.inputs) {

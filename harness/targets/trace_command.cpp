@@ -31,7 +31,8 @@ Case example_case(const Contract& contract) {
     });
     if (full && violations(contract, c).empty()) return c;
   }
-  throw HarnessError("no input that the contract allows was found", "the package", "give a case text after the package");
+  throw HarnessError("no input that the contract allows was found", "the package",
+                     "give a case text after the package");
 }
 
 }  // namespace
@@ -44,8 +45,9 @@ void TraceCommand::declare(CLI::App& app) {
   app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
   app.add_option("--kernels", kernels_, "Only kernels with one of these in their names, separated by commas")
       ->delimiter(',');
-  app.add_option("--level", level_,
-                 "names: kernels and sizes; stats: also min, max, mean, NaN and errors; values: also the first elements")
+  app.add_option(
+         "--level", level_,
+         "names: kernels and sizes; stats: also min, max, mean, NaN and errors; values: also the first elements")
       ->check(CLI::IsMember({"names", "stats", "values"}))
       ->capture_default_str();
   app.add_option("--save", save_, "Folder to save every tensor to, as .npy");
@@ -78,9 +80,10 @@ int TraceCommand::run() {
   const CaseResult result = worker.run(input);
   if (!result.report) {
     const WorkerDeath& death = *result.death;
-    throw HarnessError("the package ended its process" + (death.step.empty() ? "" : " in " + death.step),
-                       case_.empty() ? package_ : case_,
-                       "a trace ends with the run: `aotifuzz replay` says what the process died of, and names the kernel");
+    throw HarnessError(
+        "the package ended its process" + (death.step.empty() ? "" : " in " + death.step),
+        case_.empty() ? package_ : case_,
+        "a trace ends with the run: `aotifuzz replay` says what the process died of, and names the kernel");
   }
   std::vector<TraceCall> trace = result.report->trace;
   if (!result.report->runs.empty() && result.report->runs[0].outcome.kind != OutcomeKind::kFinished)
@@ -88,7 +91,8 @@ int TraceCommand::run() {
   if (trace.empty()) say("no kernel of the package was seen\n");
   if (!upstream_.empty()) {
     trace = upstream(trace, upstream_);
-    if (trace.empty()) throw UsageError("no kernel of that name ran", "--upstream " + upstream_, "see the trace without it");
+    if (trace.empty())
+      throw UsageError("no kernel of that name ran", "--upstream " + upstream_, "see the trace without it");
   }
   if (nan_) {
     fmt::print("{}\n", first_nan(trace));

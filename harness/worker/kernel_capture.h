@@ -25,9 +25,10 @@ struct CapturePlan {
 
 /// What one call was given and left behind.
 struct CapturedCall {
-  size_t call = 0;                                   ///< index into KernelMap::calls
-  std::vector<at::Tensor> entries = {}, exits = {};  ///< per read of the plan, in its order; undefined: it could not be read
-  std::string failure = {};                          ///< why one is undefined; "" = all are there
+  size_t call = 0;  ///< index into KernelMap::calls
+  std::vector<at::Tensor> entries = {},
+                          exits = {};  ///< per read of the plan, in its order; undefined: it could not be read
+  std::string failure = {};            ///< why one is undefined; "" = all are there
 };
 
 /// Memory for copies, reused from run to run. A copy of what cannot be read fails instead of ending the process: what
@@ -72,7 +73,7 @@ class KernelCapture final : public KernelObserver {
  private:
   /// Where an argument's pointer or handle is among the words of a call.
   struct Word {
-    int index = -1;        ///< among integer words; -1: not among them
+    int index = -1;   ///< among integer words; -1: not among them
     int handle = -1;  ///< how often the word must be followed to an AtenTensorHandle; -1: it is a plain pointer
   };
   /// A buffer as the call names it.
@@ -93,7 +94,7 @@ class KernelCapture final : public KernelObserver {
   std::optional<SnapshotMemory> memory_;  ///< made at the first run, which is after forks
   std::map<std::string, int64_t> symbols_;
   std::vector<CapturedCall> calls_;
-  size_t next_ = 0;  ///< calls of the map before this one have happened, or will not
+  size_t next_ = 0;      ///< calls of the map before this one have happened, or will not
   bool inside_ = false;  ///< the last of calls_ has begun and not returned
   KernelObserver* behind_ = nullptr;
 };

@@ -31,7 +31,8 @@ Result<CompiledSlice> compile(Result<KernelSlice> slice, const std::string& arch
   CompiledSlice out;
   out.slice = std::move(*slice);
   out.facts = build_program_facts(out.slice.program);
-  out.program = std::make_unique<ReferenceProgram>(out.slice.program, archive, contract_of(out.slice.program), out.facts);
+  out.program =
+      std::make_unique<ReferenceProgram>(out.slice.program, archive, contract_of(out.slice.program), out.facts);
   if (!out.program->unsupported().empty()) return parse_error(out.program->unsupported().front(), archive);
   for (const OutputFacts& output : out.facts.outputs)
     if (!output.random_op.empty()) return parse_error("random numbers: " + output.random_op, archive);
@@ -155,7 +156,8 @@ at::Tensor KernelJudge::value_in(const at::Tensor& buffer, const KernelLabel& la
   at::Tensor value = buffer;
   if (!value.defined()) return value;
   if (label.rule == KernelLabel::Rule::kDivide) {
-    const std::optional<int64_t> by = label.by.evaluate([&](const std::string& name) { return capture_->symbol(name); });
+    const std::optional<int64_t> by =
+        label.by.evaluate([&](const std::string& name) { return capture_->symbol(name); });
     if (!by) return {};
     value = value / static_cast<double>(*by);
   }
@@ -194,7 +196,8 @@ bool KernelJudge::leaves_of(const Call& call, const CapturedCall& captured, std:
     std::vector<int64_t> strides;
     for (const Expr& stride : meta.strides)
       if (const std::optional<int64_t> number = stride.evaluate(lookup)) strides.push_back(*number);
-    if (value.defined() && strides.size() == static_cast<size_t>(value.dim()) && value.strides() != at::IntArrayRef(strides))
+    if (value.defined() && strides.size() == static_cast<size_t>(value.dim()) &&
+        value.strides() != at::IntArrayRef(strides))
       value = at::empty_strided(value.sizes(), strides, value.options()).copy_(value);
     if (!value.defined()) {
       *why = "a size that depends on values";
@@ -228,8 +231,7 @@ KernelJudge::Verdict KernelJudge::judge_call(Call& call, const CapturedCall& cap
       return verdict;
     }
     const at::Tensor& expected = runs.reference().outputs[i];
-    if (!expected.defined() || actual.sizes() != expected.sizes() ||
-        actual.scalar_type() != expected.scalar_type()) {
+    if (!expected.defined() || actual.sizes() != expected.sizes() || actual.scalar_type() != expected.scalar_type()) {
       verdict.why_not = "eager gives " + label.value + " another shape or dtype than the map says";
       return verdict;
     }
@@ -277,7 +279,8 @@ KernelRecord KernelJudge::judge(const Question& question) {
   for (const CapturedCall& captured : question.calls) {
     ++record.seen;
     const auto say = [&](std::string verdict) {
-      if (question.every) record.calls.push_back({.call = captured.call, .verdict = std::move(verdict), .inherited = {}});
+      if (question.every)
+        record.calls.push_back({.call = captured.call, .verdict = std::move(verdict), .inherited = {}});
     };
     if (!calls_[captured.call]) {
       ++record.not_judged[why_not_[captured.call]];

@@ -72,7 +72,8 @@ class KernelJudge {
     TensorAnswer answer;
   };
   void prepare(size_t index);
-  bool leaves_of(const Call& call, const CapturedCall& captured, std::vector<c10::IValue>* leaves, std::string* why) const;
+  bool leaves_of(const Call& call, const CapturedCall& captured, std::vector<c10::IValue>* leaves,
+                 std::string* why) const;
   Verdict judge_call(Call& call, const CapturedCall& captured, const Question& question);
   KernelPlace place_of(size_t call, size_t argument, const std::string& value) const;
   at::Tensor value_in(const at::Tensor& buffer, const KernelLabel& label) const;

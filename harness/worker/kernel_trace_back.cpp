@@ -15,8 +15,8 @@ using Leaf = KernelSlice::Leaf;
 /// wrong buffer holds does not. This decides where to point, never whether something is a fault.
 constexpr double kInheritedMax = 1e-2;
 
-/// Largest difference of two tensors of one shape, relative to the largest magnitude of `expected`; infinity where a NaN
-/// or an infinity is on one side only. nullopt: their shapes differ.
+/// Largest difference of two tensors of one shape, relative to the largest magnitude of `expected`; infinity where a
+/// NaN or an infinity is on one side only. nullopt: their shapes differ.
 std::optional<double> relative_error(const at::Tensor& actual, const at::Tensor& expected) {
   if (!actual.defined() || !expected.defined() || actual.sizes() != expected.sizes()) return std::nullopt;
   const HostValues a(actual), e(expected);
@@ -69,11 +69,12 @@ std::map<std::string, std::string> KernelJudge::inputs_against(const std::map<st
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (leaves[i].kind != Leaf::Kind::kHeld || !values.contains(leaves[i].value)) continue;
     const KernelArgument& argument = map_.calls[captured.call].arguments[leaves[i].argument];
-    const std::optional<double> error =
-        relative_error(value_in(captured.entries[call.entry_of_leaf[i]], argument.entry[leaves[i].label]),
-                       values.at(leaves[i].value));
+    const std::optional<double> error = relative_error(
+        value_in(captured.entries[call.entry_of_leaf[i]], argument.entry[leaves[i].label]), values.at(leaves[i].value));
     out[argument_name(argument) + " (" + leaves[i].value + ")"] =
-        !error ? "of another shape" : *error == 0 ? "exact" : "off by " + number_text(*error) + " of its largest";
+        !error        ? "of another shape"
+        : *error == 0 ? "exact"
+                      : "off by " + number_text(*error) + " of its largest";
   }
   return out;
 }
@@ -99,7 +100,8 @@ void KernelJudge::trace_back(const Question& question, const std::set<size_t>& j
       const auto expected = values.find(leaves[i].value);
       if (leaves[i].kind != Leaf::Kind::kHeld || expected == values.end()) continue;
       const KernelLabel& label = map_.calls[captured.call].arguments[leaves[i].argument].entry[leaves[i].label];
-      if (!differs(relative_error(value_in(captured.entries[call.entry_of_leaf[i]], label), expected->second))) continue;
+      if (!differs(relative_error(value_in(captured.entries[call.entry_of_leaf[i]], label), expected->second)))
+        continue;
       bool was_right = false;
       const std::string maker = maker_of(question, judged, position, leaves[i].value, expected->second, &was_right);
       KernelRecord::Entry entry;

@@ -91,8 +91,8 @@ void add_statistics(const at::Tensor& tensor, TraceLevel level, TraceTensor* out
 }
 
 void write_npy(const at::Tensor& tensor, const std::string& path) {
-  const at::Tensor dense = numpy_type(tensor.scalar_type()).empty() ? tensor.to(at::kFloat).contiguous()
-                                                                    : tensor.contiguous();
+  const at::Tensor dense =
+      numpy_type(tensor.scalar_type()).empty() ? tensor.to(at::kFloat).contiguous() : tensor.contiguous();
   std::string header = "{'descr': '" + numpy_type(dense.scalar_type()) + "', 'fortran_order': False, 'shape': (";
   for (int64_t d = 0; d < dense.dim(); ++d) header += std::to_string(dense.size(d)) + ",";
   header += "), }";
@@ -106,7 +106,8 @@ void write_npy(const at::Tensor& tensor, const std::string& path) {
   file << header;
   file.write(static_cast<const char*>(dense.data_ptr()), static_cast<std::streamsize>(dense.nbytes()));
   file.close();
-  if (!file) throw HarnessError("a tensor cannot be saved", path, "check the folder given with --save and its free space");
+  if (!file)
+    throw HarnessError("a tensor cannot be saved", path, "check the folder given with --save and its free space");
 }
 
 void KernelTracer::begin() {

@@ -51,7 +51,7 @@ class KernelTracer final : public KernelObserver {
   TensorLayouts layouts_;
   std::optional<SnapshotMemory> memory_;
   std::vector<TraceCall> calls_;
-  std::vector<Tensor> tensors_;  ///< of the call that runs
+  std::vector<Tensor> tensors_;    ///< of the call that runs
   std::set<const void*> written_;  ///< by calls so far
   int depth_ = 0;
   int ordinal_ = 0;

@@ -13,8 +13,8 @@
 namespace aotifuzz {
 namespace {
 
-/// What the map knows of a tensor of a generated kernel: arguments are counted alike on both sides. What it is not given
-/// by the map is old memory.
+/// What the map knows of a tensor of a generated kernel: arguments are counted alike on both sides. What it is not
+/// given by the map is old memory.
 void name_tensors(const KernelJudge& kernels, const MappedCall& call, bool left, std::vector<TraceTensor>* tensors) {
   if (!left)
     std::erase_if(*tensors, [&](const TraceTensor& tensor) {

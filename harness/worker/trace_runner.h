@@ -31,7 +31,8 @@ class TraceRunner {
   CaseReport run(uint64_t id, std::string_view case_text);
 
  private:
-  void annotate(std::span<const CapturedCall> captured, const KernelRecord& record, std::vector<TraceCall>* trace) const;
+  void annotate(std::span<const CapturedCall> captured, const KernelRecord& record,
+                std::vector<TraceCall>* trace) const;
 
   Parts parts_;
   KernelTracer tracer_;

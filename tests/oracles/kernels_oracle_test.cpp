@@ -12,10 +12,10 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::IsEmpty;
-using ::testing::Pair;
-using ::testing::SizeIs;
 using testing::make_scenario;
+using ::testing::Pair;
 using testing::Scenario;
+using ::testing::SizeIs;
 
 KernelRecord::Fault wrong_sum() {
   KernelRecord::Fault fault;

@@ -22,20 +22,20 @@ json label(const std::string& value, const json& rule = nullptr) {
 
 /// y = x + w, by one kernel.
 json document() {
-  const json meta = schema::meta(7, {schema::size(schema::symbol("s0")), schema::size(4)}, {schema::size(4), schema::size(1)});
-  const json graph = {
-      {"inputs", {schema::tensor("x"), schema::tensor("w")}},
-      {"outputs", {schema::tensor("y")}},
-      {"nodes",
-       {{{"target", "torch.ops.aten.add.Tensor"},
-         {"inputs",
-          {{{"name", "self"}, {"arg", schema::tensor("x")}, {"kind", 1}},
-           {{"name", "other"}, {"arg", schema::tensor("w")}, {"kind", 1}}}},
-         {"outputs", {schema::tensor("y")}},
-         {"name", "y"},
-         {"metadata", json::object()}}}},
-      {"tensor_values", {{"x", meta}, {"w", meta}, {"y", meta}}},
-      {"sym_int_values", json::object()}};
+  const json meta =
+      schema::meta(7, {schema::size(schema::symbol("s0")), schema::size(4)}, {schema::size(4), schema::size(1)});
+  const json graph = {{"inputs", {schema::tensor("x"), schema::tensor("w")}},
+                      {"outputs", {schema::tensor("y")}},
+                      {"nodes",
+                       {{{"target", "torch.ops.aten.add.Tensor"},
+                         {"inputs",
+                          {{{"name", "self"}, {"arg", schema::tensor("x")}, {"kind", 1}},
+                           {{"name", "other"}, {"arg", schema::tensor("w")}, {"kind", 1}}}},
+                         {"outputs", {schema::tensor("y")}},
+                         {"name", "y"},
+                         {"metadata", json::object()}}}},
+                      {"tensor_values", {{"x", meta}, {"w", meta}, {"y", meta}}},
+                      {"sym_int_values", json::object()}};
   return {{"schema", 1},
           {"torch_version", "2.11.0"},
           {"graph", graph},
@@ -50,7 +50,12 @@ json document() {
              {"kind", "cpp"},
              {"nodes", {"y"}},
              {"arguments",
-              {{{"at", 0}, {"name", "in_ptr0"}, {"role", "in"}, {"buffer", "x"}, {"dtype", "float32"}, {"entry", {label("x")}}},
+              {{{"at", 0},
+                {"name", "in_ptr0"},
+                {"role", "in"},
+                {"buffer", "x"},
+                {"dtype", "float32"},
+                {"entry", {label("x")}}},
                {{"at", 1},
                 {"name", "out_ptr0"},
                 {"role", "out"},

@@ -30,7 +30,8 @@ Argument integers(std::vector<int64_t> values) {
   return out;
 }
 
-Graph graph_of(const std::string& prim, std::vector<Node::Input> inputs, std::vector<Argument> outputs = {tensor("y")}) {
+Graph graph_of(const std::string& prim, std::vector<Node::Input> inputs,
+               std::vector<Argument> outputs = {tensor("y")}) {
   Graph graph;
   Node node;
   node.name = "y";
@@ -84,8 +85,7 @@ TEST(PrimOps, WhatNoAtenOpDoesStays) {
 // The second result is offsets within the window there, and indices here.
 TEST(PrimOps, PoolingIsReplacedOnlyWhileNobodyAsksForTheOffsets) {
   const std::vector<Node::Input> inputs = {{"self", tensor("x")}, {"kernel_size", integers({2, 2})}};
-  Graph graph =
-      graph_of("_low_memory_max_pool_with_offsets.default", inputs, {tensor("y"), tensor("offsets")});
+  Graph graph = graph_of("_low_memory_max_pool_with_offsets.default", inputs, {tensor("y"), tensor("offsets")});
   replace_prims(graph);
   EXPECT_EQ(graph.nodes[0].target, "torch.ops.aten.max_pool2d_with_indices.default");
 

@@ -41,7 +41,8 @@ inline KernelMap add_mul_map() {
     map.graph.tensors[name] = meta;
     return argument;
   };
-  const auto node = [&](const std::string& name, const std::string& target, const std::string& a, const std::string& b) {
+  const auto node = [&](const std::string& name, const std::string& target, const std::string& a,
+                        const std::string& b) {
     Node out;
     out.name = name;
     out.target = target;
@@ -68,8 +69,9 @@ inline KernelMap add_mul_map() {
     out.judged = true;
     map.calls.push_back(std::move(out));
   };
-  call("cpp_fused_add_0", {buffer(0, "in_ptr0", Role::kIn, {label("a")}, {}), buffer(1, "in_ptr1", Role::kIn, {label("b")}, {}),
-                           buffer(2, "out_ptr0", Role::kOut, {}, {label("add")})});
+  call("cpp_fused_add_0",
+       {buffer(0, "in_ptr0", Role::kIn, {label("a")}, {}), buffer(1, "in_ptr1", Role::kIn, {label("b")}, {}),
+        buffer(2, "out_ptr0", Role::kOut, {}, {label("add")})});
   call("cpp_fused_mul_1", {buffer(0, "in_out_ptr0", Role::kInOut, {label("add")}, {label("mul")}),
                            buffer(1, "in_ptr0", Role::kIn, {label("b")}, {})});
   return map;
