@@ -25,7 +25,9 @@ namespace {
 
 using nlohmann::json;
 using std::chrono::milliseconds;
+using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
@@ -62,7 +64,8 @@ std::set<std::string> expect_whole(const std::string& out) {
     if (name.starts_with(".")) continue;
     findings.insert(name);
     EXPECT_TRUE(json::accept(read(it->path() / "finding.json"))) << name;
-    EXPECT_THAT(read(it->path() / "case.txt"), HasSubstr("times=")) << name;
+    // The last input, and the line's end behind it.
+    EXPECT_THAT(read(it->path() / "case.txt"), AllOf(HasSubstr("\ninput idx "), EndsWith("\n"))) << name;
     for (const char* file : {"original.txt", "repro.py", "report.md"})
       EXPECT_TRUE(fs::exists(it->path() / file)) << name;
   }

@@ -25,6 +25,13 @@ TEST(RejectionOracle, WithInputChecksARefusalOfLegalInputIsAGap) {
   EXPECT_FALSE(scenario.verdict(RejectionOracle()).fault);
 }
 
+TEST(RejectionOracle, NamesTheKernelThatThrew) {
+  Scenario scenario = refused("index out of bounds: 0 <= tmp7 < 100L");
+  scenario.subject.thrown_in = "cpp_fused_embedding_0";
+  const Verdict verdict = scenario.verdict(RejectionOracle());
+  EXPECT_EQ(verdict.measures.back(), (std::pair<std::string, std::string>("kernel", "cpp_fused_embedding_0")));
+}
+
 TEST(RejectionOracle, OneSignaturePerDimensionAndCheck) {
   const auto signature = [](const std::string& message) {
     return refused(message).verdict(RejectionOracle()).signature;

@@ -1,0 +1,97 @@
+#include "worker/kernel_tracer.h"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "core/error.h"
+#include "tests/support/planted_kernels.h"
+
+namespace aotifuzz {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class KernelTracerTest : public ::testing::Test {
+ protected:
+  KernelTracerTest() { KernelCalls::instance().watch_library_of(reinterpret_cast<const void*>(&run_add_mul)); }
+};
+
+/// As a package tells: the data pointer of a tensor is asked for before a kernel gets it.
+void ask_for_data(KernelTracer& tracer, const at::Tensor& tensor) {
+  void* pointer = tensor.data_ptr();
+  const uint64_t integers[6] = {reinterpret_cast<uint64_t>(&tensor), reinterpret_cast<uint64_t>(&pointer), 0, 0, 0, 0};
+  KernelCall call;
+  call.name = "aoti_torch_get_data_ptr";
+  call.integers = integers;
+  tracer.before(call);
+  tracer.after(call);
+}
+
+TEST_F(KernelTracerTest, TellsWhatWasGivenAndWhatWasLeft) {
+  KernelTracer tracer({.level = TraceLevel::kValues, .kernels = {}, .folder = ""});
+  const at::Tensor a = at::ones({3}), b = at::full({3}, 2.0f), out = at::zeros({3});
+  tracer.begin();
+  for (const at::Tensor& tensor : {a, b, out}) ask_for_data(tracer, tensor);
+  run_add_mul(a.data_ptr<float>(), b.data_ptr<float>(), out.data_ptr<float>(), 3, 0, 0);
+  const std::vector<TraceCall> trace = tracer.end();
+  ASSERT_THAT(trace, SizeIs(2));
+  EXPECT_EQ(trace[0].kernel, "cpp_fused_add_0");
+  ASSERT_THAT(trace[0].given, SizeIs(2));
+  ASSERT_THAT(trace[0].left, SizeIs(1));
+  EXPECT_EQ(trace[0].left[0].first_values, "3, 3, 3");
+  EXPECT_EQ(trace[0].left[0].mean, 3);
+  // In place: what it was given and what it left.
+  EXPECT_EQ(trace[1].given[0].first_values, "3, 3, 3");
+  EXPECT_EQ(trace[1].left[0].first_values, "6, 6, 6");
+}
+
+TEST_F(KernelTracerTest, OnlyTheKernelsAskedForAndNoNumbersAtLevelNames) {
+  KernelTracer tracer({.level = TraceLevel::kNames, .kernels = {"mul"}, .folder = ""});
+  const at::Tensor a = at::ones({3}), b = at::ones({3}), out = at::zeros({3});
+  tracer.begin();
+  for (const at::Tensor& tensor : {a, b, out}) ask_for_data(tracer, tensor);
+  run_add_mul(a.data_ptr<float>(), b.data_ptr<float>(), out.data_ptr<float>(), 3, 0, 0);
+  const std::vector<TraceCall> trace = tracer.end();
+  ASSERT_THAT(trace, SizeIs(1));
+  EXPECT_EQ(trace[0].ordinal, 2);
+  for (const TraceTensor& tensor : trace[0].given) EXPECT_FALSE(tensor.has_stats);
+}
+
+TEST(TraceStatistics, CountWhatIsNoNumberApart) {
+  TraceTensor out;
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  add_statistics(at::tensor({1.0f, nan, -3.0f, inf, nan}), TraceLevel::kStats, &out);
+  EXPECT_EQ(out.elements, 5);
+  EXPECT_EQ(out.nans, 2);
+  EXPECT_EQ(out.infinities, 1);
+  EXPECT_EQ(out.least, -3);
+  EXPECT_EQ(out.greatest, 1);
+  EXPECT_EQ(out.mean, -1);
+  EXPECT_THAT(out.first_values, IsEmpty());
+}
+
+TEST(WriteNpy, HasNumPysHeaderAndTheBytes) {
+  const std::string path = std::filesystem::temp_directory_path() / ("aotifuzz-" + std::to_string(getpid()) + ".npy");
+  write_npy(at::arange(6, at::kFloat).view({2, 3}).t(), path);
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::filesystem::remove(path);
+  EXPECT_EQ(bytes.substr(0, 6), "\x93NUMPY");
+  EXPECT_THAT(bytes, HasSubstr("'shape': (3,2,)"));
+  EXPECT_EQ((bytes.size() - 24) % 64, 0u);                                          // six floats behind the header
+  EXPECT_EQ(*reinterpret_cast<const float*>(bytes.data() + bytes.size() - 20), 3);  // rows of the transposed tensor
+  EXPECT_THROW(write_npy(at::ones({1}), "/nowhere/x.npy"), HarnessError);
+}
+
+}  // namespace
+}  // namespace aotifuzz
