@@ -40,7 +40,7 @@ struct WorkerArguments {
   AllocatorMode allocator = AllocatorMode::kGuard;
   std::string device;    ///< "" = cpu, else "cuda:0"
   int spares = 0;        ///< of a device: processes kept loaded beside the one that serves; 0 = none is forked at all
-  static constexpr int64_t kKernelsEvery = 4;
+  static constexpr int64_t kKernelsEvery = 16;
   int64_t kernels_every = kKernelsEvery;  ///< one case in so many is judged kernel by kernel; 0 = only suspects
   std::optional<TraceLevel> trace = {};    ///< instead of judging cases, tell what their kernels do
   std::vector<std::string> trace_kernels;  ///< names, or parts of them; empty: all
