@@ -18,7 +18,8 @@ using Kind = TensorAnswer::Kind;
 constexpr double kTrustRatio = 16;
 /// When more than this share of the elements is like that, the referee says nothing about the tensor at all.
 constexpr double kMistrustedShareMax = 0.05;
-/// Errors this far past what is permitted need no further samples.
+/// Errors this far past what is permitted anywhere in the tensor need no further samples. Not past what is permitted at
+/// the element itself: of many elements the first few samples leave some all but unmoved by chance.
 constexpr double kGrossRatio = 64;
 /// Factor on the largest of a few samples: the legal maximum lies beyond what 8 or 32 draws show.
 constexpr double kSpreadFactor = 4;
@@ -203,9 +204,11 @@ TensorAnswer judge_tensor(const TensorQuestion& question, const RefereeRuns& ref
 
   // How well the referee explains eager itself, over all elements.
   int64_t unexplained = 0;
-  double eager_ratio = 1;
+  double eager_ratio = 1, permitted_anywhere = 0;
   for (int64_t i = 0; i < runs.expected.size(); ++i) {
-    const double ratio = judge(i).eager_ratio;
+    const ElementState state = judge(i);
+    const double ratio = state.eager_ratio;
+    permitted_anywhere = std::max(permitted_anywhere, state.permitted);
     if (ratio > 1 && is_undefined(runs, i)) continue;
     if (ratio > kTrustRatio) {
       ++unexplained;
@@ -231,7 +234,7 @@ TensorAnswer judge_tensor(const TensorQuestion& question, const RefereeRuns& ref
       ++unjudged;
       continue;
     }
-    gross |= state.ratio > kGrossRatio * eager_ratio;
+    gross |= std::isinf(state.ratio) || state.error > kGrossRatio * eager_ratio * permitted_anywhere;
     varies |= state.varies;
     answer.special &= is_special(runs.expected, i) || is_special(runs.actual, i) || is_special(runs.centre, i);
     if (first < 0) first = i, first_state = state;

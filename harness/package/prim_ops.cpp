@@ -7,7 +7,7 @@
 namespace aotifuzz {
 namespace {
 
-/// What a prim's argument is called in the ATen op; "" = the op has none like it, and the value is the op's default.
+/// What a prim's argument is called in the ATen op.
 struct ArgumentName {
   std::string_view prim, aten;
 };
@@ -26,8 +26,6 @@ const PrimRow kRows[] = {
     {"sub.default", "sub.Tensor", {{"a", "self"}, {"b", "other"}}},
     {"view_of.default", "alias.default", {{"a", "self"}}},
     {"view_element_type.default", "view.dtype", {{"a", "self"}, {"dtype", "dtype"}}},
-    {"rev.default", "flip.default", {{"a", "self"}, {"dims", "dims"}}},
-    {"inductor_force_stride_order.default", "clone.default", {{"input", "self"}, {"stride", ""}}},
     {"fma.default", "addcmul.default", {{"c", "self"}, {"a", "tensor1"}, {"b", "tensor2"}}},
 };
 
@@ -72,33 +70,9 @@ void replace_iota(Node& node) {
     if (!keyword.name.empty()) node.inputs.push_back(keyword);
 }
 
-bool is_used(const Graph& graph, const std::string& value) {
-  const auto names = [&](const Argument& argument, const auto& self) -> bool {
-    if (argument.name == value && argument.kind == Argument::Kind::kTensor) return true;
-    return std::any_of(argument.items.begin(), argument.items.end(),
-                       [&](const Argument& item) { return self(item, self); });
-  };
-  for (const Node& node : graph.nodes)
-    for (const Node::Input& input : node.inputs)
-      if (names(input.value, names)) return true;
-  return std::any_of(graph.outputs.begin(), graph.outputs.end(),
-                     [&](const Argument& output) { return names(output, names); });
-}
-
-/// A pooling that keeps offsets within the window where ATen's keeps indices: the same as long as nobody asks for them.
-void replace_max_pool(const Graph& graph, Node& node) {
-  if (node.outputs.size() != 2 || is_used(graph, node.outputs[1].name)) return;
-  for (const Node::Input& input : node.inputs)
-    if (input.name == "kernel_size" && input.value.items.size() == 2)
-      node.target = std::string(kAten) + "max_pool2d_with_indices.default";
-    else if (input.name == "kernel_size" && input.value.items.size() == 3)
-      node.target = std::string(kAten) + "max_pool3d_with_indices.default";
-}
-
-void replace(const Graph& graph, Node& node) {
+void replace(Node& node) {
   const std::string prim = node.target.substr(kPrims.size());
   if (prim == "iota.default") return replace_iota(node);
-  if (prim == "_low_memory_max_pool_with_offsets.default") return replace_max_pool(graph, node);
   const PrimRow* row = find_row(prim);
   if (!row) return;
   std::vector<Node::Input> inputs;
@@ -107,7 +81,7 @@ void replace(const Graph& graph, Node& node) {
                                     [&](const ArgumentName& name) { return name.prim == input.name; });
     if (named == row->arguments.end()) return;
     input.name = named->aten;
-    if (!input.name.empty()) inputs.push_back(std::move(input));
+    inputs.push_back(std::move(input));
   }
   node.inputs = std::move(inputs);
   node.target = std::string(kAten) + std::string(row->aten);
@@ -117,7 +91,7 @@ void replace(const Graph& graph, Node& node) {
 
 void replace_prims(Graph& graph) {
   for (Node& node : graph.nodes) {
-    if (std::string_view(node.target).starts_with(kPrims)) replace(graph, node);
+    if (std::string_view(node.target).starts_with(kPrims)) replace(node);
     for (Node::Input& input : node.inputs)
       if (input.value.graph) replace_prims(*input.value.graph);
   }

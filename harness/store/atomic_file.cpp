@@ -33,6 +33,12 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+/// As write_file_whole() names them, "state.json.4711.tmp": whoever has other files ending in .tmp there keeps them.
+bool is_temporary(const std::filesystem::path& path) {
+  const std::string number = path.stem().extension().string();
+  return path.extension() == ".tmp" && number.size() > 1 && number.find_first_not_of("0123456789", 1) == number.npos;
+}
+
 }  // namespace
 
 void write_file_whole(const std::string& path, std::string_view content) {
@@ -75,7 +81,7 @@ void remove_leftovers(const std::string& folder) {
   std::vector<fs::path> leftovers;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const fs::path& path = it->path();
-    if (path.extension() == ".tmp" || path.filename().string().starts_with(kUnfinished)) leftovers.push_back(path);
+    if (is_temporary(path) || path.filename().string().starts_with(kUnfinished)) leftovers.push_back(path);
   }
   for (const fs::path& path : leftovers) fs::remove_all(path, error);
 }

@@ -189,13 +189,13 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful
 
 void CaseRunner::judge(Current& current, CaseReport& report) {
   CaseContext context{.input = current.parsed,
-                            .contract = *parts_.contract,
-                            .violations = current.broken,
-                            .facts = *parts_.facts,
-                            .has_reference = parts_.reference != nullptr,
-                            .has_kernels = parts_.kernels != nullptr,
-                            .judge_kernels = current.judge_kernels,
-                            .inputs_before = current.inputs->pristine()};
+                      .contract = *parts_.contract,
+                      .violations = current.broken,
+                      .facts = *parts_.facts,
+                      .has_reference = parts_.reference != nullptr,
+                      .has_kernels = parts_.kernels != nullptr,
+                      .judge_kernels = current.judge_kernels,
+                      .inputs_before = current.inputs->pristine()};
   std::vector<const Oracle*> applicable;
   std::vector<RunRequest> wanted;
   for (const auto& oracle : parts_.oracles) {
@@ -373,10 +373,10 @@ void CaseRunner::judge_kernels(Current& current, RunRecord& record) {
   set_stage(Stage::kReferee);
   if (parts_.allocator) parts_.allocator->begin_run({.stage = Stage::kReferee, .poison = kPoison[0]});
   record.kernels = std::make_shared<KernelRecord>(parts_.kernels->judge({.calls = calls,
-                                                                        .inputs = inputs,
-                                                                        .thorough = is_thorough(current.parsed),
-                                                                        .trace_back = current.trace_kernels,
-                                                                        .recorder = parts_.recorder}));
+                                                                         .inputs = inputs,
+                                                                         .thorough = is_thorough(current.parsed),
+                                                                         .trace_back = current.trace_kernels,
+                                                                         .recorder = parts_.recorder}));
 }
 
 void CaseRunner::run_package(Current& current, const RunRequest& request, RunRecord& record) {

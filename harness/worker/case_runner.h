@@ -40,8 +40,8 @@ class CaseRunner {
   explicit CaseRunner(const Parts& parts);
 
   /// Never throws for what the case or the package does. A case text that does not parse gives one run, "parse",
-  /// rejected. `careful`: see DeviceRuntime::begin_case; on a device one more run of the package looks for what needs other
-  /// memory; kernels are judged.
+  /// rejected. `careful`: see DeviceRuntime::begin_case; on a device one more run of the package looks for what needs
+  /// other memory; kernels are judged.
   CaseReport run(uint64_t id, std::string_view case_text, bool careful = false);
 
  private:

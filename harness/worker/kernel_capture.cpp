@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "core/check.h"
 #include "worker/dtype_map.h"
@@ -96,7 +95,7 @@ const char* SnapshotMemory::copy(const void* from, size_t bytes) {
 }
 
 KernelCapture::KernelCapture(const KernelMap& map, const std::vector<CapturePlan>& plans) : map_(map), plans_(plans) {
-  CHECK(map.calls.size() == plans.size());
+  AOTIFUZZ_CHECK(map.calls.size() == plans.size()) << map.calls.size() << " calls, " << plans.size() << " plans";
   for (const MappedCall& call : map.calls) {
     std::vector<Word> words;
     for (const KernelArgument& argument : call.arguments) {

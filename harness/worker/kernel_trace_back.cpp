@@ -1,8 +1,8 @@
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cmath>
 
-#include "core/check.h"
 #include "oracles/host_values.h"
 #include "worker/kernel_judge.h"
 

@@ -110,12 +110,22 @@ void write_npy(const at::Tensor& tensor, const std::string& path) {
     throw HarnessError("a tensor cannot be saved", path, "check the folder given with --save and its free space");
 }
 
-void KernelTracer::begin() {
+std::optional<KernelArgument::Role> KernelTracer::role_of(std::string_view kernel, size_t word) const {
+  if (!map_) return std::nullopt;
+  for (const MappedCall& call : map_->calls)
+    if (call.kernel == kernel)
+      for (const KernelArgument& argument : call.arguments)
+        if (static_cast<size_t>(argument.at) == word) return argument.role;
+  return std::nullopt;
+}
+
+void KernelTracer::begin(const KernelMap* map) {
+  map_ = map;
+  written_.clear();
   if (!memory_) memory_.emplace();
   memory_->clear();
   layouts_.clear();
   calls_.clear();
-  written_.clear();
   depth_ = ordinal_ = 0;
   behind_ = KernelCalls::instance().observer();
   KernelCalls::instance().set_observer(this);
@@ -177,12 +187,13 @@ void KernelTracer::after(const KernelCall& call) {
   for (const Tensor& tensor : tensors_) {
     const bool known = tensor.bytes_before != nullptr;
     const bool changed = known && std::memcmp(tensor.bytes_before, tensor.pointer, tensor.bytes) != 0;
-    // Memory that nobody wrote yet says nothing, and was not given.
-    if (!changed || written_.contains(tensor.pointer))
-      traced.given.push_back(describe(tensor, known ? tensor.bytes_before : nullptr, "given"));
-    if (!changed) continue;
-    written_.insert(tensor.pointer);
-    traced.left.push_back(describe(tensor, tensor.pointer, "left"));
+    const std::optional<KernelArgument::Role> role = role_of(call.name, tensor.word);
+    // Without a map: memory that no call left anything in was not given.
+    const bool given = role ? *role != KernelArgument::Role::kOut : !changed || written_.contains(tensor.pointer);
+    const bool left = role ? *role != KernelArgument::Role::kIn : changed;
+    if (given) traced.given.push_back(describe(tensor, known ? tensor.bytes_before : nullptr, "given"));
+    if (left) traced.left.push_back(describe(tensor, tensor.pointer, "left"));
+    if (left) written_.insert(tensor.pointer);
   }
   // What was copied is described; an exception would have left it for the next call.
   memory_->clear();

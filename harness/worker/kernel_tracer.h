@@ -21,14 +21,14 @@ struct TraceOptions {
 };
 
 /// Writes down the kernel calls of a run, with what they are given and leave behind, on any package of the CPU: tensors
-/// are those whose data pointer the package asked for. A tensor whose bytes a call changed is left by it, any other is
-/// given to it. One run at a time.
+/// are those whose data pointer the package asked for. What each is to its call a map says; without one, what a call
+/// changed is left by it, and what it did not change, or an earlier call left, is given. One run at a time.
 class KernelTracer final : public KernelObserver {
  public:
   explicit KernelTracer(TraceOptions options) : options_(std::move(options)) {}
 
-  /// From now on it is the observer, before whoever was.
-  void begin();
+  /// From now on it is the observer, before whoever was. `map` null: none.
+  void begin(const KernelMap* map = nullptr);
   std::vector<TraceCall> end();
 
   void before(const KernelCall& call) override;
@@ -43,6 +43,7 @@ class KernelTracer final : public KernelObserver {
     size_t bytes = 0;
   };
   void collect(const KernelCall& call);
+  std::optional<KernelArgument::Role> role_of(std::string_view kernel, size_t word) const;
   TraceTensor describe(const Tensor& tensor, const void* data, const char* when) const;
   std::string save(const at::Tensor& tensor, const std::string& what) const;
   bool is_wanted(std::string_view kernel) const;
@@ -51,7 +52,8 @@ class KernelTracer final : public KernelObserver {
   TensorLayouts layouts_;
   std::optional<SnapshotMemory> memory_;
   std::vector<TraceCall> calls_;
-  std::vector<Tensor> tensors_;    ///< of the call that runs
+  std::vector<Tensor> tensors_;  ///< of the call that runs
+  const KernelMap* map_ = nullptr;
   std::set<const void*> written_;  ///< by calls so far
   int depth_ = 0;
   int ordinal_ = 0;

@@ -3,8 +3,6 @@
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
 
-#include <algorithm>
-
 #include "store/case_text.h"
 #include "worker/dtype_map.h"
 #include "worker/error_text.h"
@@ -13,16 +11,8 @@
 namespace aotifuzz {
 namespace {
 
-/// What the map knows of a tensor of a generated kernel: arguments are counted alike on both sides. What it is not
-/// given by the map is old memory.
+/// What the map knows of a tensor of a generated kernel: arguments are counted alike on both sides.
 void name_tensors(const KernelJudge& kernels, const MappedCall& call, bool left, std::vector<TraceTensor>* tensors) {
-  if (!left)
-    std::erase_if(*tensors, [&](const TraceTensor& tensor) {
-      return std::any_of(call.arguments.begin(), call.arguments.end(), [&](const KernelArgument& argument) {
-        return argument.role == KernelArgument::Role::kOut &&
-               tensor.name == "argument " + std::to_string(argument.at + 1);
-      });
-    });
   for (TraceTensor& tensor : *tensors)
     for (const KernelArgument& argument : call.arguments) {
       if (tensor.name != "argument " + std::to_string(argument.at + 1)) continue;
@@ -114,7 +104,7 @@ CaseReport TraceRunner::run(uint64_t id, std::string_view case_text) {
     }
     set_stage(Stage::kSubject);
     if (parts_.kernels) parts_.kernels->capture().begin(tensors);
-    tracer_.begin();
+    tracer_.begin(parts_.kernels ? &parts_.kernels->map() : nullptr);
     Subject::Results results = parts_.package->run(values, parsed->input_checks, parts_.errors);
     report.trace = tracer_.end();
     std::vector<CapturedCall> captured;

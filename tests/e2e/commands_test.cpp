@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "tests/e2e/program.h"
+#include "tests/e2e/packed.h"
 
 namespace aotifuzz::test {
 namespace {
@@ -34,10 +34,6 @@ Ended aotifuzz(std::vector<std::string> arguments, const std::string& folder = "
   arguments.insert(arguments.begin(), AOTIFUZZ_PROGRAM);
   return run_program(arguments, folder);
 }
-
-#define PACKED(variable, name)                     \
-  const std::string variable = packed_model(name); \
-  if (variable.empty()) GTEST_SKIP() << "AOTIFUZZ_MODELS is not set or has no " << name << ".pt2: tests/run.sh packs it"
 
 TEST(Commands, HelpNamesTheCommandsAndTheParentLinksNoTorch) {
   const Ended help = aotifuzz({"--help"});

@@ -18,7 +18,7 @@
 #include <set>
 #include <thread>
 
-#include "tests/e2e/program.h"
+#include "tests/e2e/packed.h"
 
 namespace aotifuzz::test {
 namespace {
@@ -78,13 +78,8 @@ std::vector<std::string> fuzz(const std::string& package, const std::string& out
   return command;
 }
 
-#define PACKED(variable)                             \
-  const std::string variable = packed_model(kModel); \
-  if (variable.empty())                              \
-  GTEST_SKIP() << "AOTIFUZZ_MODELS is not set or has no " << kModel << ".pt2: tests/run.sh packs it"
-
 TEST(InjectedFaults, AKilledWorkerCostsTheCaseInFlight) {
-  PACKED(package);
+  PACKED(package, kModel);
   const ScratchFolder scratch;
   std::mt19937 random(11);
   Running campaign(fuzz(package, scratch / "out", {"--cases", "1000000", "--json"}));
@@ -118,7 +113,7 @@ TEST(InjectedFaults, AKilledWorkerCostsTheCaseInFlight) {
 }
 
 TEST(InjectedFaults, AKilledParentLeavesWholeFilesAndTheNextRunGoesOn) {
-  PACKED(package);
+  PACKED(package, kModel);
   const ScratchFolder scratch;
   const std::string out = scratch / "out";
   std::mt19937 random(12);
@@ -184,7 +179,7 @@ void expect_clear_end(const Ended& ended, const std::string& what) {
 }
 
 TEST(InjectedFaults, AFullDiskEndsWithAClearMessageAndKeepsWhatWasFound) {
-  PACKED(package);
+  PACKED(package, kModel);
   const ScratchFolder scratch;
   const std::string disk = scratch / "disk", out = disk + "/out";
   {
@@ -206,7 +201,7 @@ TEST(InjectedFaults, AFullDiskEndsWithAClearMessageAndKeepsWhatWasFound) {
 }
 
 TEST(InjectedFaults, AFolderThatCannotBeWrittenIsRefusedAtOnce) {
-  PACKED(package);
+  PACKED(package, kModel);
   const ScratchFolder scratch;
   std::ofstream(scratch / "file") << "in the way";
   for (const std::string& out : {scratch / "file/out", scratch / "file", std::string("/proc/aotifuzz-out")}) {
@@ -222,7 +217,7 @@ TEST(InjectedFaults, AFolderThatCannotBeWrittenIsRefusedAtOnce) {
 }
 
 TEST(InjectedFaults, AFullStandardOutputIsNoSuccess) {
-  PACKED(package);
+  PACKED(package, kModel);
   const ScratchFolder scratch;
   const Ended ended = run_program(
       {"sh", "-c",

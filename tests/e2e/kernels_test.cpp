@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "tests/e2e/program.h"
+#include "tests/e2e/packed.h"
 
 namespace aotifuzz::test {
 namespace {
@@ -20,10 +20,6 @@ Ended aotifuzz(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), AOTIFUZZ_PROGRAM);
   return run_program(arguments);
 }
-
-#define PACKED(variable, name)                     \
-  const std::string variable = packed_model(name); \
-  if (variable.empty()) GTEST_SKIP() << "AOTIFUZZ_MODELS is not set or has no " << name << ".pt2: tests/run.sh packs it"
 
 TEST(Kernels, InspectShowsWhatIsJudgedAsTableAndGraph) {
   PACKED(package, "example.embedding_mlp");

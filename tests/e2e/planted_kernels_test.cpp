@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "tests/e2e/program.h"
+#include "tests/e2e/packed.h"
 
 namespace aotifuzz::test {
 namespace {
@@ -19,11 +19,6 @@ using ::testing::IsEmpty;
 
 constexpr const char* kModel = "clean.closed_gate";
 constexpr const char* kCases = "60";
-
-#define PACKED(variable)                             \
-  const std::string variable = packed_model(kModel); \
-  if (variable.empty())                              \
-  GTEST_SKIP() << "AOTIFUZZ_MODELS is not set or has no " << kModel << ".pt2: tests/run.sh packs it"
 
 /// Kernels that the faults of a run name; "" for a fault that names none.
 std::set<std::string> kernels_of_faults(const std::string& package, const std::string& out,
@@ -61,7 +56,7 @@ struct Planted {
 class PlantedKernels : public ::testing::TestWithParam<Planted> {};
 
 TEST_P(PlantedKernels, IsReportedWithItsKernel) {
-  PACKED(package);
+  PACKED(package, kModel);
   const Planted& planted = GetParam();
   const ScratchFolder scratch;
   const std::string target = scratch / "planted.pt2";
@@ -85,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Each, PlantedKernels,
                          [](const auto& info) { return std::string(info.param.title); });
 
 TEST(PlantedKernels, BuiltAgainWithoutAFaultThePackageIsClean) {
-  PACKED(package);
+  PACKED(package, kModel);
   const ScratchFolder scratch;
   const std::string target = scratch / "same.pt2";
   const Ended made = run_program({AOTIFUZZ_PYTHON, AOTIFUZZ_PLANT, package, target, "--none"});

@@ -59,6 +59,18 @@ class Fixture {
 at::Tensor one(double value, at::ScalarType type = at::kDouble) { return at::full({1}, value, type); }
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// Of many elements the first samples leave some all but unmoved by chance: what is far from those may yet be legal.
+TEST(JudgeTensor, AnElementThatFewSamplesMovedGetsMoreOfThem) {
+  const at::Tensor right = at::tensor({1.0f, 1.0f});
+  Fixture near(right, at::tensor({1.0001f, 1.0f}), right.to(at::kDouble));
+  near.rounded(at::tensor({1.0 + 1e-7, 1.001}, at::kDouble));
+  EXPECT_EQ(near.judge(2).kind, Kind::kNeedsRuns);
+  EXPECT_EQ(near.judge(3).kind, Kind::kDiffers);
+  Fixture far(right, at::tensor({9.0f, 1.0f}), right.to(at::kDouble));
+  far.rounded(at::tensor({1.0 + 1e-7, 1.001}, at::kDouble));
+  EXPECT_EQ(far.judge(2).kind, Kind::kDiffers);
+}
+
 TEST(OutputJudge, AgreementNeedsNoReferee) {
   EXPECT_EQ(Fixture(one(1, at::kFloat), one(1, at::kFloat), one(1)).judge(0).kind, Kind::kAgrees);
 }

@@ -77,22 +77,9 @@ TEST(PrimOps, WhatNoAtenOpDoesStays) {
   replace_prims(graph);
   EXPECT_EQ(graph.nodes[0].target, "torch.ops.prims.iota.default");
   // An argument that the row does not know.
-  graph = graph_of("rev.default", {{"a", tensor("x")}, {"axes", integers({0})}});
+  graph = graph_of("view_of.default", {{"a", tensor("x")}, {"axes", integers({0})}});
   replace_prims(graph);
-  EXPECT_EQ(graph.nodes[0].target, "torch.ops.prims.rev.default");
-}
-
-// The second result is offsets within the window there, and indices here.
-TEST(PrimOps, PoolingIsReplacedOnlyWhileNobodyAsksForTheOffsets) {
-  const std::vector<Node::Input> inputs = {{"self", tensor("x")}, {"kernel_size", integers({2, 2})}};
-  Graph graph = graph_of("_low_memory_max_pool_with_offsets.default", inputs, {tensor("y"), tensor("offsets")});
-  replace_prims(graph);
-  EXPECT_EQ(graph.nodes[0].target, "torch.ops.aten.max_pool2d_with_indices.default");
-
-  graph = graph_of("_low_memory_max_pool_with_offsets.default", inputs, {tensor("y"), tensor("offsets")});
-  graph.outputs = {tensor("offsets")};
-  replace_prims(graph);
-  EXPECT_EQ(graph.nodes[0].target, "torch.ops.prims._low_memory_max_pool_with_offsets.default");
+  EXPECT_EQ(graph.nodes[0].target, "torch.ops.prims.view_of.default");
 }
 
 }  // namespace

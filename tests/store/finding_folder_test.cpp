@@ -60,6 +60,17 @@ Finding example() {
   return finding;
 }
 
+TEST_F(StoreFolder, OnlyWhatAKilledWriterOfOursLeftIsRemoved) {
+  for (const char* name : {"state.json.4711.tmp", "mine.tmp", "notes.1.txt"})
+    write_file_whole(folder_ + "/" + name, "x");
+  fs::create_directory(folder_ + "/" + std::string(kUnfinished) + "gap-1");
+  remove_leftovers(folder_);
+  EXPECT_FALSE(fs::exists(folder_ + "/state.json.4711.tmp"));
+  EXPECT_FALSE(fs::exists(folder_ + "/" + std::string(kUnfinished) + "gap-1"));
+  EXPECT_TRUE(fs::exists(folder_ + "/mine.tmp"));
+  EXPECT_TRUE(fs::exists(folder_ + "/notes.1.txt"));
+}
+
 TEST_F(StoreFolder, AFindingReadsBackAsACorpusEntry) {
   const Finding finding = example();
   write_finding_folder(folder_ + "/f", finding, {});

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "tests/support/kernel_maps.h"
 #include "tests/support/planted_kernels.h"
 
 namespace aotifuzz {
@@ -53,6 +54,21 @@ TEST_F(KernelTracerTest, TellsWhatWasGivenAndWhatWasLeft) {
   // In place: what it was given and what it left.
   EXPECT_EQ(trace[1].given[0].first_values, "3, 3, 3");
   EXPECT_EQ(trace[1].left[0].first_values, "6, 6, 6");
+}
+
+// What a call writes may be what was there already, and memory that it overwrites was not given.
+TEST_F(KernelTracerTest, AMapSaysWhatIsGivenAndWhatIsLeft) {
+  const KernelMap map = testing::add_mul_map();
+  KernelTracer tracer({.level = TraceLevel::kStats, .kernels = {}, .folder = ""});
+  const at::Tensor a = at::zeros({3}), b = at::zeros({3}), out = at::zeros({3});
+  tracer.begin(&map);
+  for (const at::Tensor& tensor : {a, b, out}) ask_for_data(tracer, tensor);
+  run_add_mul(a.data_ptr<float>(), b.data_ptr<float>(), out.data_ptr<float>(), 3, 0, 0);
+  const std::vector<TraceCall> trace = tracer.end();
+  EXPECT_THAT(trace[0].given, SizeIs(2));
+  EXPECT_THAT(trace[0].left, SizeIs(1));
+  EXPECT_THAT(trace[1].given, SizeIs(2));
+  EXPECT_THAT(trace[1].left, SizeIs(1));
 }
 
 TEST_F(KernelTracerTest, OnlyTheKernelsAskedForAndNoNumbersAtLevelNames) {
