@@ -214,7 +214,9 @@ TEST(Commands, AFaultyPackageGivesAFaultThatReplaysAndIsMinimal) {
 }
 
 TEST(Commands, TheReproducerNeedsOnlyTorchAndShowsTheDifference) {
-  PACKED(package, kFaulty);
+  // A fault that shows in every process: what depends on old stack memory, as some of kFaulty's do, may not come in
+  // Python.
+  PACKED(package, "example.argmax_transposed");
   const ScratchFolder scratch;
   const Ended fuzzed = aotifuzz({"fuzz", package, "--cases", "60", "--out", scratch / "out"});
   int shown = 0;
