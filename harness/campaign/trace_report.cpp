@@ -49,7 +49,8 @@ bool flows(const TraceTensor& left, const TraceTensor& given) {
 
 void print_trace(const std::vector<TraceCall>& trace, std::ostream& out) {
   for (const TraceCall& call : trace) {
-    out << fmt::format("{:>4}  {}{}\n", call.ordinal, call.kernel, call.verdict.empty() ? "" : "  " + call.verdict);
+    const auto part = [](const std::string& text) { return text.empty() ? "" : "  " + text; };
+    out << fmt::format("{:>4}  {}{}{}\n", call.ordinal, call.kernel, part(call.launch), part(call.verdict));
     for (const TraceTensor& tensor : call.given) out << "      in   " << tensor_text(tensor) << '\n';
     for (const TraceTensor& tensor : call.left) out << "      out  " << tensor_text(tensor) << '\n';
   }

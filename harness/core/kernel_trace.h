@@ -33,6 +33,7 @@ struct TraceTensor {
 struct TraceCall {
   int ordinal = 0;  ///< in the run, from 1
   std::string kernel;
+  std::string launch;  ///< on a device: "grid 4x1x1, block 128x1x1"
   std::vector<TraceTensor> given, left;
   std::string verdict;  ///< "right", "WRONG: ...", "not judged: ..."; "" = no map
 };

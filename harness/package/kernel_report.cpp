@@ -84,8 +84,6 @@ std::string quoted(std::string_view text) {
 }  // namespace
 
 std::string why_not_judged(const KernelMap& map, const MappedCall& call) {
-  if (call.kind == MappedCall::Kind::kTriton || call.kernel.starts_with("aoti_torch_cuda_"))
-    return "what runs on a device is not watched";
   if (!call.judged) return call.why_not.empty() ? "not verified" : call.why_not;
   const Result<KernelSlice> slice = slice_of_call(map, call);
   return slice ? "" : slice.error().what;

@@ -81,6 +81,7 @@ json trace_json(const std::vector<TraceCall>& trace) {
                 {"kernel", call.kernel},
                 {"given", tensors_json(call.given)},
                 {"left", tensors_json(call.left)}};
+    if (!call.launch.empty()) one["launch"] = call.launch;
     if (!call.verdict.empty()) one["verdict"] = call.verdict;
     out.push_back(std::move(one));
   }
@@ -95,6 +96,7 @@ Result<std::vector<TraceCall>> parse_trace(const json& array) {
     TraceCall call;
     read(one, "ordinal", &call.ordinal);
     read(one, "kernel", &call.kernel);
+    read(one, "launch", &call.launch);
     read(one, "verdict", &call.verdict);
     Result<std::vector<TraceTensor>> given = parse_tensors(one, "given"), left = parse_tensors(one, "left");
     if (!given) return tl::unexpected(given.error());

@@ -65,9 +65,6 @@ int TraceCommand::run() {
   const PackageInfo info = read_package(request.package);
   WorkerOptions options;
   options.arguments = worker_arguments(request, info);
-  if (!options.arguments.device.empty())
-    throw HarnessError("the package runs on " + options.arguments.device + ", where kernels are not traced", package_,
-                       "trace a build of the model for the CPU");
   options.case_timeout = request.timeout;
   options.arguments.trace = trace_level_from_name(level_);
   options.arguments.trace_kernels = kernels_;

@@ -128,9 +128,7 @@ struct CaseRunner::Current {
 };
 
 CaseRunner::CaseRunner(const Parts& parts) : parts_(parts) {
-  if (!parts_.device) return;
-  for (const InputSpec& input : parts_.contract->inputs)
-    input_devices_.push_back(placed(input.device, parts_.device->device()));
+  if (parts_.device) input_devices_ = input_devices(*parts_.contract, parts_.device->device());
 }
 
 CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful) {

@@ -61,7 +61,8 @@ int CaseServer::serve(const Setup& setup) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   install_crash_handlers(setup.recorder, setup.allocator);
   std::optional<CallRecorder> calls;
-  if (setup.recorder) {
+  // On a device the runtime records the launches.
+  if (setup.recorder && !setup.device) {
     calls.emplace(*setup.recorder, KernelCalls::instance().names());
     KernelCalls::instance().set_observer(&*calls);
   }
@@ -92,6 +93,7 @@ int CaseServer::serve(const Setup& setup) {
                                       .recorder = setup.recorder,
                                       .allocator = setup.allocator,
                                       .errors = &errors,
+                                      .device = setup.device,
                                       .options = *setup.trace});
   WorkerMessage ready;
   ready.kind = WorkerMessage::Kind::kReady;

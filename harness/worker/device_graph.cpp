@@ -17,6 +17,12 @@ c10::Device placed(const std::string& exported, c10::Device device) {
   return names_cuda(exported) ? device : c10::Device(c10::kCPU);
 }
 
+std::vector<c10::Device> input_devices(const Contract& contract, c10::Device device) {
+  std::vector<c10::Device> out;
+  for (const InputSpec& input : contract.inputs) out.push_back(placed(input.device, device));
+  return out;
+}
+
 Graph graph_on(const Graph& graph, c10::Device device) {
   Graph out = graph;
   for (Node& node : out.nodes) {

@@ -2,6 +2,9 @@
 
 #include <c10/core/Device.h>
 
+#include <vector>
+
+#include "core/contract.h"
 #include "package/graph.h"
 
 namespace aotifuzz {
@@ -12,5 +15,7 @@ Graph graph_on(const Graph& graph, c10::Device device);
 
 /// Where a value that the export had on `exported` ("cpu", "cuda:0") lives in a run on `device`.
 c10::Device placed(const std::string& exported, c10::Device device);
+/// The same of each of the contract's inputs.
+std::vector<c10::Device> input_devices(const Contract& contract, c10::Device device);
 
 }  // namespace aotifuzz

@@ -3,11 +3,13 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/flight_recorder.h"
+#include "worker/snapshots.h"
 
 namespace aotifuzz {
 
@@ -38,6 +40,9 @@ class DeviceRuntime {
   virtual void label(const void* address, BufferRole role, std::string_view name) {}
   /// Writes to that block fault from now on. False: they do not.
   virtual bool make_read_only(const void* address) { return false; }
+
+  /// Copies of the device's memory; this must outlive them.
+  virtual std::unique_ptr<Snapshots> make_snapshots() const = 0;
 
   /// One thread of the device reads or writes the byte at `address`, whoever it belongs to.
   virtual void touch(const void* address, bool write) = 0;

@@ -62,11 +62,6 @@ int ForkServer::run() {
   }
 }
 
-std::optional<TraceOptions> ForkServer::trace_options() const {
-  if (!arguments_.trace) return std::nullopt;
-  return TraceOptions{*arguments_.trace, arguments_.trace_kernels, arguments_.save};
-}
-
 int ForkServer::serve() {
   prepare_process();
   FlightRecorder* recorder = map_recorder(pipes_.recorder_fd);
@@ -97,7 +92,7 @@ int ForkServer::serve() {
                                  .allocator = allocator,
                                  .memory_mib = arguments_.memory_mib,
                                  .kernels_every = static_cast<uint64_t>(arguments_.kernels_every),
-                                 .trace = trace_options()}));
+                                 .trace = trace_options(arguments_)}));
       } catch (const HarnessError& error) {
         channel.send(fatal_message(error));
         _exit(CaseServer::kWorld);

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <optional>
-
-#include "worker/kernel_tracer.h"
 #include "worker/server_setup.h"
 
 namespace aotifuzz {
@@ -19,7 +16,6 @@ class ForkServer {
 
  private:
   int serve();
-  std::optional<TraceOptions> trace_options() const;
   WorkerArguments arguments_;
   WorkerPipes pipes_;
 };

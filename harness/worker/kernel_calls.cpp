@@ -326,8 +326,8 @@ size_t KernelCalls::kernel_index(const std::string& name) {
 
 bool is_kernel_symbol(std::string_view name, bool defined_by_the_package) {
   if (defined_by_the_package) return name.starts_with("cpp_");
-  return name.starts_with("aoti_torch_cpu_") || name == "aoti_torch_proxy_executor_call_function" ||
-         name == "aoti_torch_copy_";
+  return name.starts_with("aoti_torch_cpu_") || name.starts_with("aoti_torch_cuda_") ||
+         name == "aoti_torch_proxy_executor_call_function" || name == "aoti_torch_copy_";
 }
 
 }  // namespace aotifuzz

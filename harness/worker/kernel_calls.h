@@ -8,7 +8,15 @@
 
 namespace aotifuzz {
 
-/// One call that a package's library makes: of a kernel that it defines, or of an extern kernel (a shim of torch).
+/// How a kernel is spread over a device.
+struct LaunchShape {
+  unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+};
+
+/// One call that a package's library makes: of a kernel that it defines, or of an extern kernel (a shim of torch). Or a
+/// launch on a device: its arguments are then counted through `integers` and `stack`, whatever their types, each in a
+/// word of its own.
 struct KernelCall {
   size_t kernel = 0;                   ///< index into KernelCalls::names()
   std::string_view name;               ///< "cpp_fused_add_embedding_0", "aoti_torch_cpu_addmm_out"
@@ -16,9 +24,11 @@ struct KernelCall {
   const double* floats = nullptr;      ///< the eight floating ones
   const uint64_t* stack = nullptr;     ///< those that follow
   size_t stack_words = 0;              ///< how many may be read there; the call itself may have fewer
+  const LaunchShape* launch = nullptr;  ///< null: no launch
 };
 
-/// Sees every kernel call of every watched library, on the thread that makes it. A call that throws has no after().
+/// Sees every kernel call of every watched library, on the thread that makes it. A call that throws has no after(); a
+/// launch has one as soon as it is queued.
 /// Must not throw and must not run a package.
 class KernelObserver {
  public:

@@ -1,21 +1,17 @@
 #include "worker/kernel_capture.h"
 
 #include <ATen/ATen.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "core/check.h"
+#include "worker/device_copies.h"
 #include "worker/dtype_map.h"
 
 namespace aotifuzz {
 namespace {
 
 constexpr size_t kRegisters = 6;  ///< KernelCall::integers
-
-/// Copies start where a vector may be loaded.
-constexpr size_t kAlignment = 64;
 
 std::optional<uint64_t> word_of(const KernelCall& call, int index) {
   if (index < 0) return std::nullopt;
@@ -71,28 +67,21 @@ std::optional<int64_t> span_of(const std::vector<int64_t>& sizes, const std::vec
   return last + 1;
 }
 
+/// All with one wait for the device. Copies hold nothing that another of them views.
+void bring_home(std::vector<CapturedCall>* calls) {
+  std::vector<at::Tensor*> places;
+  std::vector<at::Tensor> there;
+  for (CapturedCall& call : *calls)
+    for (std::vector<at::Tensor>* tensors : {&call.entries, &call.exits})
+      for (at::Tensor& tensor : *tensors) {
+        places.push_back(&tensor);
+        there.push_back(tensor);
+      }
+  const std::vector<at::Tensor> home = copied_to(there, c10::kCPU);
+  for (size_t i = 0; i < places.size(); ++i) *places[i] = home[i];
+}
+
 }  // namespace
-
-SnapshotMemory::SnapshotMemory() {
-  file_ = memfd_create("aotifuzz-snapshots", MFD_CLOEXEC);
-  if (file_ < 0 || ftruncate(file_, kBytes) != 0) return;
-  void* memory = mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, file_, 0);
-  if (memory != MAP_FAILED) memory_ = static_cast<char*>(memory);
-}
-
-SnapshotMemory::~SnapshotMemory() {
-  if (memory_) munmap(memory_, kBytes);
-  if (file_ >= 0) close(file_);
-}
-
-const char* SnapshotMemory::copy(const void* from, size_t bytes) {
-  if (!memory_ || bytes > kBytes - used_) return nullptr;
-  // The system call says EFAULT where a load would fault.
-  if (bytes > 0 && pwrite(file_, from, bytes, static_cast<off_t>(used_)) != static_cast<ssize_t>(bytes)) return nullptr;
-  const char* copied = memory_ + used_;
-  used_ = std::min(kBytes, (used_ + bytes + kAlignment - 1) / kAlignment * kAlignment);
-  return copied;
-}
 
 KernelCapture::KernelCapture(const KernelMap& map, const std::vector<CapturePlan>& plans) : map_(map), plans_(plans) {
   AOTIFUZZ_CHECK(map.calls.size() == plans.size()) << map.calls.size() << " calls, " << plans.size() << " plans";
@@ -100,7 +89,7 @@ KernelCapture::KernelCapture(const KernelMap& map, const std::vector<CapturePlan
     std::vector<Word> words;
     for (const KernelArgument& argument : call.arguments) {
       Word word;
-      if (call.kind == MappedCall::Kind::kCpp) {
+      if (call.kind == MappedCall::Kind::kCpp || call.kind == MappedCall::Kind::kTriton) {
         word.index = argument.at;
       } else if (call.kind == MappedCall::Kind::kShim && argument.at < static_cast<int>(call.signature.size())) {
         word.handle = handle_depth(call.signature[argument.at]);
@@ -119,8 +108,9 @@ KernelCapture::KernelCapture(const KernelMap& map, const std::vector<CapturePlan
 }
 
 void KernelCapture::begin(std::span<const at::Tensor> inputs) {
-  if (!memory_) memory_.emplace();
-  memory_->clear();
+  if (!host_) host_.emplace();
+  host_->clear();
+  if (device_) device_->clear();
   calls_.clear();
   symbols_.clear();
   next_ = 0;
@@ -143,6 +133,7 @@ std::vector<CapturedCall> KernelCapture::end() {
   // The run ended within it, by an exception.
   if (inside_) calls_.pop_back();
   inside_ = false;
+  if (device_) bring_home(&calls_);
   return std::move(calls_);
 }
 
@@ -180,12 +171,15 @@ std::optional<KernelCapture::Buffer> KernelCapture::buffer_of(const KernelCall& 
     if (!value || *value == 0) return std::nullopt;
     if (word.handle < 0) {
       buffer.data = reinterpret_cast<void*>(*value);
+      buffer.on_device = to.kind == MappedCall::Kind::kTriton && device_;
       return buffer;
     }
     buffer.tensor = follow(*value, word.handle, to.arguments[argument].element);
   }
   if (!buffer.tensor || !buffer.tensor->defined() || !buffer.tensor->has_storage()) return std::nullopt;
   buffer.data = buffer.tensor->data_ptr();
+  buffer.on_device = device_ && buffer.tensor->device() == device_->device();
+  if (!buffer.on_device && !buffer.tensor->is_cpu()) return std::nullopt;
   return buffer;
 }
 
@@ -223,9 +217,14 @@ at::Tensor KernelCapture::read(const KernelCall& call, size_t mapped, const Capt
   int64_t bytes = 0;
   if (__builtin_mul_overflow(*span, element, &bytes)) return fail("a buffer of unknown layout");
   const char* from = static_cast<const char*>(buffer->data) + *offset * element;
-  const char* copied = memory_->copy(from, static_cast<size_t>(bytes));
+  Snapshots& snapshots = buffer->on_device ? *device_ : *host_;
+  char* copied = const_cast<char*>(snapshots.copy(from, static_cast<size_t>(bytes)));
   if (!copied) return fail("a buffer that is smaller than its layout, or no room for a copy of it");
-  return at::from_blob(const_cast<char*>(copied), *sizes, *strides, at::TensorOptions(type));
+  return at::for_blob(copied, *sizes)
+      .strides(*strides)
+      .options(at::TensorOptions(type).device(snapshots.device()))
+      .target_device(snapshots.device())
+      .make_tensor();
 }
 
 /// Sizes that only values decide become known with the first tensor that has them.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "package/kernel_slice.h"
 #include "worker/kernel_calls.h"
+#include "worker/snapshots.h"
 
 namespace aotifuzz {
 
@@ -31,37 +33,20 @@ struct CapturedCall {
   std::string failure = {};            ///< why one is undefined; "" = all are there
 };
 
-/// Memory for copies, reused from run to run. A copy of what cannot be read fails instead of ending the process: what
-/// the map says about a buffer may be wrong. Not thread-safe.
-class SnapshotMemory {
- public:
-  static constexpr size_t kBytes = size_t{256} << 20;
-
-  SnapshotMemory();
-  ~SnapshotMemory();
-  SnapshotMemory(const SnapshotMemory&) = delete;
-  SnapshotMemory& operator=(const SnapshotMemory&) = delete;
-
-  void clear() { used_ = 0; }
-  /// Null when the bytes cannot be read, or no room is left. Valid until clear().
-  const char* copy(const void* from, size_t bytes);
-
- private:
-  int file_ = -1;
-  char* memory_ = nullptr;
-  size_t used_ = 0;
-};
-
-/// Copies what kernels are given and what they leave behind while a package runs on the CPU; judges nothing. It goes
-/// between the package and the observer that was there before. One run at a time.
+/// Copies what kernels are given and what they leave behind while a package runs; judges nothing. It goes between the
+/// package and the observer that was there before. Copies are made where the buffer lies. One run at a time.
 class KernelCapture final : public KernelObserver {
  public:
   /// `plans`: one per call of the map; a call whose plan is empty is passed over. Both must outlive this.
   KernelCapture(const KernelMap& map, const std::vector<CapturePlan>& plans);
 
+  /// Buffers of launches lie on the device whose memory this copies. Without it, on the CPU.
+  void set_device(std::unique_ptr<Snapshots> device) { device_ = std::move(device); }
+
   /// Begins with the tensors that the package is about to be called with. Until end() it is the observer.
   void begin(std::span<const at::Tensor> inputs);
-  /// The calls that happened, in order. Tensors are valid until the next begin().
+  /// The calls that happened, in order, with all tensors on the CPU; the device must be idle. Valid until the next
+  /// begin().
   std::vector<CapturedCall> end();
 
   void before(const KernelCall& call) override;
@@ -80,6 +65,7 @@ class KernelCapture final : public KernelObserver {
   struct Buffer {
     void* data = nullptr;
     const at::Tensor* tensor = nullptr;  ///< null: only the pointer is known
+    bool on_device = false;
   };
 
   std::optional<size_t> find_call(const KernelCall& call) const;
@@ -91,7 +77,8 @@ class KernelCapture final : public KernelObserver {
   const KernelMap& map_;
   const std::vector<CapturePlan>& plans_;
   std::vector<std::vector<Word>> words_;  ///< by call and argument
-  std::optional<SnapshotMemory> memory_;  ///< made at the first run, which is after forks
+  std::optional<HostSnapshots> host_;  ///< made at the first run, which is after forks
+  std::unique_ptr<Snapshots> device_;
   std::map<std::string, int64_t> symbols_;
   std::vector<CapturedCall> calls_;
   size_t next_ = 0;      ///< calls of the map before this one have happened, or will not

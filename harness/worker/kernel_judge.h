@@ -31,13 +31,17 @@ struct CompiledSlice {
 using WeightOf = std::function<at::Tensor(const std::string& fqn)>;
 
 /// Judges each kernel call of a captured run: what it left behind against what eager computes from what it was given,
-/// by the same rules as whole outputs (oracles/output_judge.h). Loaded once; one run at a time.
+/// by the same rules as whole outputs (oracles/output_judge.h). Eager runs on the CPU, where a wrong index is an error
+/// and no lost device. What a device's kernel left is wrong only when eager on that device does not agree with it
+/// either. Loaded once; one run at a time.
 class KernelJudge {
  public:
   /// `archive`: where the map comes from, for messages.
   KernelJudge(const KernelMap& map, const std::string& archive, WeightOf weight_of);
   ~KernelJudge();
 
+  /// The package runs on the device of `snapshots`; `weight_of`: its weights there.
+  void set_device(std::unique_ptr<Snapshots> snapshots, WeightOf weight_of);
   /// Why calls are never judged, by call; "" for those that are.
   const std::vector<std::string>& why_not() const { return why_not_; }
   KernelCapture& capture() { return *capture_; }
@@ -64,6 +68,7 @@ class KernelJudge {
     CompiledSlice compiled;
     std::vector<int> entry_of_leaf;  ///< per leaf: index into CapturedCall::entries, or -1
     std::vector<c10::IValue> fixed;  ///< per leaf: constants and literals
+    std::unique_ptr<ReferenceProgram> on_device;  ///< made when first needed
   };
   struct Verdict {
     bool judged = false;
@@ -75,6 +80,7 @@ class KernelJudge {
   bool leaves_of(const Call& call, const CapturedCall& captured, std::vector<c10::IValue>* leaves,
                  std::string* why) const;
   Verdict judge_call(Call& call, const CapturedCall& captured, const Question& question);
+  std::vector<at::Tensor> device_outputs(Call& call, const std::vector<c10::IValue>& leaves, FlightRecorder* recorder);
   KernelPlace place_of(size_t call, size_t argument, const std::string& value) const;
   at::Tensor value_in(const at::Tensor& buffer, const KernelLabel& label) const;
   // kernel_trace_back.cpp
@@ -88,7 +94,8 @@ class KernelJudge {
 
   const KernelMap& map_;
   std::string archive_;
-  WeightOf weight_of_;
+  WeightOf weight_of_, device_weight_of_;
+  std::optional<c10::Device> device_;  ///< nullopt: the CPU
   std::vector<CapturePlan> plans_;
   std::vector<std::unique_ptr<Call>> calls_;  ///< null: not judged
   std::vector<std::string> why_not_;

@@ -27,8 +27,16 @@ size_t bytes_of(const TensorLayouts::Layout& layout) {
   return static_cast<size_t>(last + 1) * c10::elementSize(layout.dtype);
 }
 
-at::Tensor view(const void* data, const TensorLayouts::Layout& layout) {
-  return at::from_blob(const_cast<void*>(data), layout.sizes, layout.strides, at::TensorOptions(layout.dtype));
+bool same_bytes(const at::Tensor& a, const at::Tensor& b) {
+  const at::Tensor x = a.contiguous(), y = b.contiguous();
+  return x.nbytes() == y.nbytes() && (x.nbytes() == 0 || std::memcmp(x.data_ptr(), y.data_ptr(), x.nbytes()) == 0);
+}
+
+std::string launch_text(const LaunchShape& shape) {
+  const auto text = [](const unsigned (&size)[3]) {
+    return std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" + std::to_string(size[2]);
+  };
+  return "grid " + text(shape.grid) + ", block " + text(shape.block);
 }
 
 /// NumPy's name of a type; "" when it has none.
@@ -62,6 +70,11 @@ std::string numpy_type(c10::ScalarType type) {
 }
 
 }  // namespace
+
+std::optional<TraceOptions> trace_options(const WorkerArguments& arguments) {
+  if (!arguments.trace) return std::nullopt;
+  return TraceOptions{*arguments.trace, arguments.trace_kernels, arguments.save};
+}
 
 void add_statistics(const at::Tensor& tensor, TraceLevel level, TraceTensor* out) {
   if (level == TraceLevel::kNames) return;
@@ -122,13 +135,18 @@ std::optional<KernelArgument::Role> KernelTracer::role_of(std::string_view kerne
 void KernelTracer::begin(const KernelMap* map) {
   map_ = map;
   written_.clear();
-  if (!memory_) memory_.emplace();
-  memory_->clear();
+  if (!host_) host_.emplace();
+  forget_copies();
   layouts_.clear();
   calls_.clear();
   depth_ = ordinal_ = 0;
   behind_ = KernelCalls::instance().observer();
   KernelCalls::instance().set_observer(this);
+}
+
+void KernelTracer::forget_copies() {
+  host_->clear();
+  if (device_) device_->clear();
 }
 
 std::vector<TraceCall> KernelTracer::end() {
@@ -143,24 +161,39 @@ bool KernelTracer::is_wanted(std::string_view kernel) const {
                      [&](const std::string& part) { return kernel.find(part) != kernel.npos; });
 }
 
+/// What lies there now, on the CPU; undefined: it cannot be read.
+at::Tensor KernelTracer::copied(const Tensor& tensor) {
+  const TensorLayouts::Layout& layout = tensor.layout;
+  const bool on_device = device_ && layout.device == device_->device();
+  if (!on_device && !layout.device.is_cpu()) return {};
+  Snapshots& snapshots = on_device ? *device_ : *host_;
+  char* const copy = const_cast<char*>(snapshots.copy(tensor.pointer, bytes_of(layout)));
+  if (!copy) return {};
+  return at::for_blob(copy, layout.sizes)
+      .strides(layout.strides)
+      .options(at::TensorOptions(layout.dtype).device(layout.device))
+      .target_device(layout.device)
+      .make_tensor()
+      .cpu();
+}
+
 void KernelTracer::collect(const KernelCall& call) {
   tensors_.clear();
-  const bool is_generated = call.name.starts_with("cpp_");
+  const bool is_generated = call.launch || call.name.starts_with("cpp_");
   // The words behind a call's own are those of its caller; a shim's handles are no data pointers.
   if (!is_generated) return;
   for (size_t i = 0; i < kRegisters + call.stack_words; ++i) {
     const uint64_t word = i < kRegisters ? call.integers[i] : call.stack[i - kRegisters];
     const TensorLayouts::Layout* layout = layouts_.find(reinterpret_cast<const void*>(word));
     if (!layout) {
-      if (i >= kRegisters) break;
+      if (i >= kRegisters && !call.launch) break;
       continue;
     }
     Tensor tensor;
     tensor.word = i;
     tensor.pointer = reinterpret_cast<const void*>(word);
     tensor.layout = *layout;
-    tensor.bytes = bytes_of(*layout);
-    tensor.bytes_before = memory_->copy(tensor.pointer, tensor.bytes);
+    tensor.before = copied(tensor);
     tensors_.push_back(std::move(tensor));
   }
 }
@@ -184,31 +217,31 @@ void KernelTracer::after(const KernelCall& call) {
   TraceCall traced;
   traced.ordinal = ordinal_;
   traced.kernel = call.name;
+  if (call.launch) traced.launch = launch_text(*call.launch);
   for (const Tensor& tensor : tensors_) {
-    const bool known = tensor.bytes_before != nullptr;
-    const bool changed = known && std::memcmp(tensor.bytes_before, tensor.pointer, tensor.bytes) != 0;
+    const at::Tensor now = copied(tensor);
+    const bool changed = tensor.before.defined() && now.defined() && !same_bytes(tensor.before, now);
     const std::optional<KernelArgument::Role> role = role_of(call.name, tensor.word);
     // Without a map: memory that no call left anything in was not given.
     const bool given = role ? *role != KernelArgument::Role::kOut : !changed || written_.contains(tensor.pointer);
     const bool left = role ? *role != KernelArgument::Role::kIn : changed;
-    if (given) traced.given.push_back(describe(tensor, known ? tensor.bytes_before : nullptr, "given"));
-    if (left) traced.left.push_back(describe(tensor, tensor.pointer, "left"));
+    if (given) traced.given.push_back(describe(tensor, tensor.before, "given"));
+    if (left) traced.left.push_back(describe(tensor, now, "left"));
     if (left) written_.insert(tensor.pointer);
   }
   // What was copied is described; an exception would have left it for the next call.
-  memory_->clear();
+  forget_copies();
   calls_.push_back(std::move(traced));
 }
 
-TraceTensor KernelTracer::describe(const Tensor& tensor, const void* data, const char* when) const {
+TraceTensor KernelTracer::describe(const Tensor& tensor, const at::Tensor& values, const char* when) const {
   TraceTensor out;
   out.name = "argument " + std::to_string(tensor.word + 1);
   const std::optional<Dtype> dtype = from_scalar_type(tensor.layout.dtype);
   out.dtype = dtype ? std::string(dtype_name(*dtype)) : c10::toString(tensor.layout.dtype);
   out.sizes = tensor.layout.sizes;
   out.address = reinterpret_cast<uint64_t>(tensor.pointer);
-  if (!data) return out;
-  const at::Tensor values = view(data, tensor.layout);
+  if (!values.defined()) return out;
   add_statistics(values, options_.level, &out);
   if (!options_.folder.empty())
     out.file = save(values, std::to_string(ordinal_) + "-" + when + "-" + std::to_string(tensor.word + 1));

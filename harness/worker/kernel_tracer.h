@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -8,7 +9,9 @@
 
 #include "core/kernel_trace.h"
 #include "package/kernel_map.h"
-#include "worker/kernel_capture.h"
+#include "store/worker_arguments.h"
+#include "worker/kernel_calls.h"
+#include "worker/snapshots.h"
 #include "worker/tensor_layouts.h"
 
 namespace aotifuzz {
@@ -20,12 +23,18 @@ struct TraceOptions {
   std::string folder;                ///< tensors are saved here as .npy; "": they are not
 };
 
-/// Writes down the kernel calls of a run, with what they are given and leave behind, on any package of the CPU: tensors
-/// are those whose data pointer the package asked for. What each is to its call a map says; without one, what a call
+/// What a worker is asked to trace; nullopt: it judges cases.
+std::optional<TraceOptions> trace_options(const WorkerArguments& arguments);
+
+/// Writes down the kernel calls of a run, with what they are given and leave behind, on any package: tensors are those
+/// whose data pointer the package asked for. What each is to its call a map says; without one, what a call
 /// changed is left by it, and what it did not change, or an earlier call left, is given. One run at a time.
 class KernelTracer final : public KernelObserver {
  public:
   explicit KernelTracer(TraceOptions options) : options_(std::move(options)) {}
+
+  /// Launches work on the device whose memory this copies; it is waited for at each tensor. Without it: the CPU.
+  void set_device(std::unique_ptr<Snapshots> device) { device_ = std::move(device); }
 
   /// From now on it is the observer, before whoever was. `map` null: none.
   void begin(const KernelMap* map = nullptr);
@@ -39,18 +48,20 @@ class KernelTracer final : public KernelObserver {
     size_t word = 0;
     const void* pointer = nullptr;
     TensorLayouts::Layout layout;
-    const char* bytes_before = nullptr;
-    size_t bytes = 0;
+    at::Tensor before;  ///< undefined: it cannot be read
   };
+  at::Tensor copied(const Tensor& tensor);
+  void forget_copies();
   void collect(const KernelCall& call);
   std::optional<KernelArgument::Role> role_of(std::string_view kernel, size_t word) const;
-  TraceTensor describe(const Tensor& tensor, const void* data, const char* when) const;
+  TraceTensor describe(const Tensor& tensor, const at::Tensor& values, const char* when) const;
   std::string save(const at::Tensor& tensor, const std::string& what) const;
   bool is_wanted(std::string_view kernel) const;
 
   TraceOptions options_;
   TensorLayouts layouts_;
-  std::optional<SnapshotMemory> memory_;
+  std::optional<HostSnapshots> host_;
+  std::unique_ptr<Snapshots> device_;
   std::vector<TraceCall> calls_;
   std::vector<Tensor> tensors_;  ///< of the call that runs
   const KernelMap* map_ = nullptr;

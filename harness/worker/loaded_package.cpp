@@ -52,8 +52,7 @@ LoadedPackage::LoadedPackage(const WorkerArguments& arguments, DeviceRuntime* ru
   c10::InferenceMode no_autograd;
   load_reference(runtime);
   load_package(arguments, runtime);
-  // Launches of a device are not captured.
-  if (!runtime) load_kernels();
+  load_kernels(runtime);
   if (!reference_) facts_.random_kernel = random_kernel(*info_.compiled);
   oracles_ = make_oracles(reference_ != nullptr);
 }
@@ -102,10 +101,14 @@ void LoadedPackage::load_package(const WorkerArguments& arguments, DeviceRuntime
   package_ = std::move(package);
 }
 
-void LoadedPackage::load_kernels() {
+void LoadedPackage::load_kernels(DeviceRuntime* runtime) {
   if (!info_.kernels || !reference_) return;
-  kernels_ = std::make_unique<KernelJudge>(*info_.kernels, info_.path,
-                                           [this](const std::string& fqn) { return reference_->weight(fqn); });
+  const auto weights_of = [](const ReferenceProgram* program) {
+    return [program](const std::string& fqn) { return program->weight(fqn); };
+  };
+  const ReferenceProgram* host = runtime ? host_reference_.get() : reference_.get();
+  kernels_ = std::make_unique<KernelJudge>(*info_.kernels, info_.path, weights_of(host));
+  if (runtime) kernels_->set_device(runtime->make_snapshots(), weights_of(reference_.get()));
   std::map<std::string, int> reasons;
   for (const std::string& why : kernels_->why_not())
     if (!why.empty()) ++reasons[why];

@@ -40,7 +40,7 @@ class LoadedPackage {
  private:
   void load_reference(DeviceRuntime* runtime);
   void load_package(const WorkerArguments& arguments, DeviceRuntime* runtime);
-  void load_kernels();
+  void load_kernels(DeviceRuntime* runtime);
   GuardedConstants::Writable writable_constants() const;
 
   PackageInfo info_;

@@ -74,8 +74,8 @@ PackageExecutor::PackageExecutor(const Request& request) {
 PackageExecutor::~PackageExecutor() = default;
 
 void PackageExecutor::note_limits(const Request& request) {
-  // Kernels of a device are seen where they are launched (cuda/launch_observer.h).
-  if (!request.device && KernelCalls::instance().watch_loaded_packages() == 0)
+  // Kernels of a device are seen where they are launched (cuda/launch_observer.h), library functions here.
+  if (KernelCalls::instance().watch_loaded_packages() == 0 && !request.device)
     notes_.push_back("kernels by name: no call of the package goes through its linkage table");
   const size_t left = plain_->constants.left();
   const bool guarded = request.device ? request.guarded : GuardAllocator::installed() != nullptr;

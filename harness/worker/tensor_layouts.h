@@ -18,6 +18,7 @@ class TensorLayouts {
   struct Layout {
     c10::ScalarType dtype = c10::ScalarType::Undefined;
     std::vector<int64_t> sizes, strides;
+    c10::Device device = c10::kCPU;
   };
   static bool is_data_pointer_call(const KernelCall& call) { return call.name == "aoti_torch_get_data_ptr"; }
 

@@ -4,6 +4,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include "store/case_text.h"
+#include "worker/device_graph.h"
 #include "worker/dtype_map.h"
 #include "worker/error_text.h"
 #include "worker/materialize.h"
@@ -42,7 +43,7 @@ void TraceRunner::annotate(std::span<const CapturedCall> captured, const KernelR
     const MappedCall& call = map.calls[seen.call];
     name_tensors(*parts_.kernels, call, /*left=*/false, &traced.given);
     name_tensors(*parts_.kernels, call, /*left=*/true, &traced.left);
-    if (call.kind != MappedCall::Kind::kCpp) {
+    if (call.kind != MappedCall::Kind::kCpp && call.kind != MappedCall::Kind::kTriton) {
       size_t entry = 0, exit = 0;
       for (const CapturePlan::Read& read : parts_.kernels->plan(seen.call).reads) {
         const at::Tensor& tensor = read.on_entry ? seen.entries[entry++] : seen.exits[exit++];
@@ -75,6 +76,12 @@ void TraceRunner::annotate(std::span<const CapturedCall> captured, const KernelR
   }
 }
 
+TraceRunner::TraceRunner(Parts parts) : parts_(std::move(parts)), tracer_(parts_.options) {
+  if (!parts_.device) return;
+  input_devices_ = input_devices(*parts_.contract, parts_.device->device());
+  tracer_.set_device(parts_.device->make_snapshots());
+}
+
 CaseReport TraceRunner::run(uint64_t id, std::string_view case_text) {
   CaseReport report;
   report.id = id;
@@ -98,15 +105,17 @@ CaseReport TraceRunner::run(uint64_t id, std::string_view case_text) {
     const CaseInputs inputs(*parsed);
     std::vector<at::Tensor> tensors;
     std::vector<c10::IValue> values;
-    for (const at::Tensor& tensor : inputs.copies()) {
+    for (const at::Tensor& tensor : inputs.copies_on(input_devices_, parts_.device)) {
       values.push_back(tensor.defined() ? c10::IValue(tensor) : c10::IValue());
       if (tensor.defined()) tensors.push_back(tensor);
     }
     set_stage(Stage::kSubject);
+    if (parts_.device) parts_.device->begin_run({.poison = 0xA5, .canaries = true});
     if (parts_.kernels) parts_.kernels->capture().begin(tensors);
     tracer_.begin(parts_.kernels ? &parts_.kernels->map() : nullptr);
     Subject::Results results = parts_.package->run(values, parsed->input_checks, parts_.errors);
     report.trace = tracer_.end();
+    if (parts_.device) parts_.device->end_run();
     std::vector<CapturedCall> captured;
     if (parts_.kernels) captured = parts_.kernels->capture().end();
     results.outcome.stage = Stage::kSubject;

@@ -8,6 +8,7 @@
 #include "worker/guard_allocator.h"
 #include "worker/kernel_judge.h"
 #include "worker/kernel_tracer.h"
+#include "worker/device_runtime.h"
 #include "worker/subject.h"
 
 namespace aotifuzz {
@@ -23,9 +24,10 @@ class TraceRunner {
     FlightRecorder* recorder = nullptr;
     GuardAllocator* allocator = nullptr;
     StderrCapture* errors = nullptr;
+    DeviceRuntime* device = nullptr;  ///< null: packages of the CPU
     TraceOptions options;
   };
-  explicit TraceRunner(Parts parts) : parts_(std::move(parts)), tracer_(parts_.options) {}
+  explicit TraceRunner(Parts parts);
 
   /// Never throws for what the case or the package does; HarnessError when a tensor cannot be saved.
   CaseReport run(uint64_t id, std::string_view case_text);
@@ -35,6 +37,7 @@ class TraceRunner {
                 std::vector<TraceCall>* trace) const;
 
   Parts parts_;
+  std::vector<c10::Device> input_devices_;
   KernelTracer tracer_;
 };
 

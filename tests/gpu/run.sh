@@ -32,6 +32,13 @@ for model in "${models[@]}"; do
   pids+=($!)
 done
 
+# Each with one fault in one kernel: more of them than fit are packed one after the other.
+plants=(constant operands reduction_start tail index_of_the_tile dropped_mask)
+for plant in "${plants[@]}"; do
+  PYTHONPATH=harness/pack python3 -m aotifuzz_pack "tests/gpu/planted.py:$plant" -o "$folder/planted-$plant.pt2" >"$folder/planted-$plant.log" 2>&1 &
+  pids+=($!)
+done
+
 say "tests of allocator, launches and runs"
 "$bundle/bin/test_worker_cuda" --gtest_brief=1 || failed+=("test_worker_cuda")
 for pid in "${pids[@]}"; do wait "$pid" || failed+=("pack"); done
@@ -52,6 +59,30 @@ fuzz() {  # MODEL NAME OPTION...: must end without faults
 }
 # What lies inside the contract must raise no alarm.
 for model in "${models[@]}"; do fuzz "$model" legal --generator shapes --cases 10000 --reduce-runs 0 --no-sanitize; done
+say "every kernel of legal cases judged"
+for model in "${models[@]}"; do
+  "$bundle/bin/aotifuzz" inspect "$folder/$model.pt2" --kernels
+  fuzz "$model" kernels --generator shapes --cases 2000 --per-kernel 1 --reduce-runs 0 --no-sanitize
+done
+
+say "faults planted into Triton kernels"
+for plant in "${plants[@]}"; do
+  planted=$(sed -n 's/^planted: //p' "$folder/planted-$plant.log" | sort -u)
+  if [ -z "$planted" ]; then
+    echo "$plant: no place in this model"
+    continue
+  fi
+  out=$folder/out-planted-$plant
+  rm -rf "$out"
+  "$bundle/bin/aotifuzz" fuzz "$folder/planted-$plant.pt2" --out "$out" --generator shapes --cases 300 --per-kernel 1 --no-sanitize >"$out.txt" 2>&1 || true
+  named=$(grep -hoE '"kernel": *"[^"]*"' "$out"/findings/*/finding.json | sort | uniq -c | sort -rn || true)
+  echo "$plant: planted in $planted; named: $(tr -s ' \n' ' ' <<<"$named")"
+  [[ $named == *"\"$planted\""* ]] || failed+=("the fault $plant in $planted was not found or named: see $out.txt")
+done
+
+say "a trace"
+"$bundle/bin/aotifuzz" trace "$folder/embedding_mlp.pt2" --level stats || failed+=("trace")
+
 fuzz embedding_mlp all --for "${seconds}s"
 # Each of them: its kernel, and the buffer that the sanitizer's address lies beside.
 kernels=$(grep -h '"launch' "$folder"/out-embedding_mlp-all/findings/gap-memory-fault-*/finding.json | sort | uniq -c || true)
@@ -80,6 +111,7 @@ printf 'aotifuzz-case 1\ninput x f32[4,7,16] normal(0.0,1.0,seed=1)\ninput idx i
 printf 'aotifuzz-case 1\ninput x f32[4,500,16] normal(0.0,1.0,seed=1)\ninput idx i64[4,3] ints(0,99,seed=2)\n' >"$bad"
 bench() { timeout 300 "$bundle/bin/worker_bench" "$@" || failed+=("worker_bench $1"); }
 echo "guard allocator: $(bench cost "$folder/embedding_mlp.pt2" "$plain" 5 guard)"
+echo "kernels judged:  $(bench kernels "$folder/embedding_mlp.pt2" "$plain" 9)"
 bench modes "$folder/embedding_mlp.pt2" "$plain" 6
 echo "recovery:        $(bench recovery "$folder/embedding_mlp.pt2" "$plain" "$bad" 20)"
 

@@ -142,5 +142,92 @@ TEST_F(KernelJudgeTest, TheObserverBehindSeesEveryCall) {
   KernelCalls::instance().set_observer(nullptr);
 }
 
+/// Copies of a device's memory, where the device is the host.
+class CountedSnapshots final : public Snapshots {
+ public:
+  explicit CountedSnapshots(int* copies) : copies_(copies) {}
+  c10::Device device() const override { return c10::kCPU; }
+  void clear() override { host_.clear(); }
+  const char* copy(const void* from, size_t bytes) override {
+    ++*copies_;
+    return host_.copy(from, bytes);
+  }
+
+ private:
+  int* copies_;
+  HostSnapshots host_;
+};
+
+/// What the launches of (a + b) * b were seen to be given: pointers, then a size of 32 bits, each in a word of its own.
+class LaunchesTest : public ::testing::Test {
+ protected:
+  LaunchesTest() {
+    at::manual_seed(3);
+    inputs_ = {at::randn({kElements}), at::randn({kElements})};
+    map_.calls[0].kernel = "triton_poi_fused_add_0";
+    map_.calls[1].kernel = "triton_poi_fused_mul_1";
+    for (MappedCall& call : map_.calls) call.kind = MappedCall::Kind::kTriton;
+    judge_ = std::make_unique<KernelJudge>(map_, "test", [](const std::string&) { return at::Tensor(); });
+    judge_->set_device(std::make_unique<CountedSnapshots>(&copies_), [](const std::string&) { return at::Tensor(); });
+  }
+
+  template <class Kernel>
+  static void launch(const char* name, std::vector<void*> pointers, Kernel kernel) {
+    std::vector<uint64_t> words;
+    for (void* pointer : pointers) words.push_back(reinterpret_cast<uint64_t>(pointer));
+    words.push_back(static_cast<uint32_t>(kElements));
+    words.resize(std::max<size_t>(words.size(), 6));
+    const LaunchShape shape{{1, 1, 1}, {128, 1, 1}};
+    KernelCall call;
+    call.name = name;
+    call.integers = words.data();
+    call.launch = &shape;
+    KernelObserver& observer = *KernelCalls::instance().observer();
+    observer.before(call);
+    kernel();
+    observer.after(call);
+  }
+
+  KernelRecord judged(double scale) {
+    at::Tensor out = at::empty({kElements});
+    judge_->capture().begin(inputs_);
+    launch("triton_poi_fused_add_0", {inputs_[0].data_ptr(), inputs_[1].data_ptr(), out.data_ptr()},
+           [&] { out.copy_((inputs_[0] + inputs_[1]) * scale); });
+    launch("triton_poi_fused_mul_1", {out.data_ptr(), inputs_[1].data_ptr()}, [&] { out.mul_(inputs_[1]); });
+    const std::vector<CapturedCall> calls = judge_->capture().end();
+    return judge_->judge({.calls = calls, .inputs = inputs_, .trace_back = true});
+  }
+
+  int copies_ = 0;
+  KernelMap map_ = testing::add_mul_map();
+  std::unique_ptr<KernelJudge> judge_;
+  std::vector<at::Tensor> inputs_;
+};
+
+TEST_F(LaunchesTest, RightOnesPassAndAreCopiedOnTheirDevice) {
+  const KernelRecord record = judged(1);
+  EXPECT_EQ(record.judged, 2);
+  EXPECT_FALSE(record.first.has_value());
+  EXPECT_EQ(copies_, 6);  // three buffers given, and one left, and in place one of each
+}
+
+TEST_F(LaunchesTest, AWrongOneIsNamed) {
+  const KernelRecord record = judged(1.001);
+  ASSERT_TRUE(record.first.has_value());
+  EXPECT_EQ(record.first->place.kernel, "triton_poi_fused_add_0");
+  EXPECT_EQ(record.first->place.op, "aten.add.Tensor");
+  EXPECT_EQ(record.first->inputs_wrong, "in_ptr0 (a) exact, in_ptr1 (b) exact");
+}
+
+TEST_F(LaunchesTest, WithFewerArgumentsThanTheMapSaysIsNotJudged) {
+  at::Tensor out = at::zeros({kElements});
+  judge_->capture().begin(inputs_);
+  launch("triton_poi_fused_add_0", {}, [] {});
+  const std::vector<CapturedCall> calls = judge_->capture().end();
+  const KernelRecord record = judge_->judge({.calls = calls, .inputs = inputs_});
+  EXPECT_EQ(record.judged, 0);
+  EXPECT_FALSE(record.not_judged.empty());
+}
+
 }  // namespace
 }  // namespace aotifuzz

@@ -56,6 +56,34 @@ TEST_F(KernelTracerTest, TellsWhatWasGivenAndWhatWasLeft) {
   EXPECT_EQ(trace[1].left[0].first_values, "6, 6, 6");
 }
 
+TEST_F(KernelTracerTest, LaunchesAreTracedWithTheirGrid) {
+  KernelTracer tracer({.level = TraceLevel::kStats, .kernels = {}, .folder = ""});
+  const at::Tensor a = at::ones({3}), out = at::zeros({3});
+  tracer.begin();
+  for (const at::Tensor& tensor : {a, out}) ask_for_data(tracer, tensor);
+  // Numbers between the pointers, and a pointer beyond the sixth argument.
+  const uint64_t words[8] = {reinterpret_cast<uint64_t>(a.data_ptr()),   3, 0, 0, 0, 0, 7,
+                             reinterpret_cast<uint64_t>(out.data_ptr())};
+  const LaunchShape shape{{4, 2, 1}, {128, 1, 1}};
+  KernelCall call;
+  call.name = "triton_poi_fused_add_0";
+  call.integers = words;
+  call.stack = words + 6;
+  call.stack_words = 2;
+  call.launch = &shape;
+  tracer.before(call);
+  out.fill_(2);
+  tracer.after(call);
+  const std::vector<TraceCall> trace = tracer.end();
+  ASSERT_THAT(trace, SizeIs(1));
+  EXPECT_EQ(trace[0].launch, "grid 4x2x1, block 128x1x1");
+  ASSERT_THAT(trace[0].given, SizeIs(1));
+  EXPECT_EQ(trace[0].given[0].name, "argument 1");
+  ASSERT_THAT(trace[0].left, SizeIs(1));
+  EXPECT_EQ(trace[0].left[0].name, "argument 8");
+  EXPECT_EQ(trace[0].left[0].mean, 2);
+}
+
 // What a call writes may be what was there already, and memory that it overwrites was not given.
 TEST_F(KernelTracerTest, AMapSaysWhatIsGivenAndWhatIsLeft) {
   const KernelMap map = testing::add_mul_map();

@@ -52,6 +52,10 @@ Loaded load() {
   find(driver.memory_info, AOTIFUZZ_NAME(cuMemGetInfo));
   find(driver.memset8, AOTIFUZZ_NAME(cuMemsetD8Async));
   find(driver.copy_to_host, AOTIFUZZ_NAME(cuMemcpyDtoHAsync));
+  find(driver.copy_on_device, AOTIFUZZ_NAME(cuMemcpyDtoDAsync));
+  find(driver.allocate, AOTIFUZZ_NAME(cuMemAlloc));
+  find(driver.free, AOTIFUZZ_NAME(cuMemFree));
+  find(driver.address_range, AOTIFUZZ_NAME(cuMemGetAddressRange));
   find(driver.host_alloc, AOTIFUZZ_NAME(cuMemHostAlloc));
   find(driver.module_load, AOTIFUZZ_NAME(cuModuleLoad));
   find(driver.module_load_data, AOTIFUZZ_NAME(cuModuleLoadData));

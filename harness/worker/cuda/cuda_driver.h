@@ -30,6 +30,10 @@ struct CudaDriver {
   decltype(&cuMemGetInfo) memory_info;
   decltype(&cuMemsetD8Async) memset8;
   decltype(&cuMemcpyDtoHAsync) copy_to_host;
+  decltype(&cuMemcpyDtoDAsync) copy_on_device;
+  decltype(&cuMemAlloc) allocate;
+  decltype(&cuMemFree) free;
+  decltype(&cuMemGetAddressRange) address_range;
   decltype(&cuMemHostAlloc) host_alloc;
   decltype(&cuModuleLoad) module_load;
   decltype(&cuModuleLoadData) module_load_data;

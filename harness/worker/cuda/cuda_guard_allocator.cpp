@@ -187,6 +187,16 @@ void CudaGuardAllocator::queue_checks() {
     if (block.has_canary && block.run == run_number_) queue_check(block, block.slot.stream);
 }
 
+size_t CudaGuardAllocator::bytes_readable(const void* address) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = reinterpret_cast<CUdeviceptr>(address);
+  const auto within = [at](const Block& block) { return at >= block.slot.start && at < block.slot.end(); };
+  auto block = live_.find(const_cast<void*>(address));
+  if (block == live_.end())
+    block = std::find_if(live_.begin(), live_.end(), [&](const auto& entry) { return within(entry.second); });
+  return block == live_.end() ? 0 : block->second.slot.end() - at;
+}
+
 void CudaGuardAllocator::label(const void* address, BufferRole role, std::string_view name) {
   const std::lock_guard lock(mutex_);
   if (const auto it = live_.find(const_cast<void*>(address)); it != live_.end())

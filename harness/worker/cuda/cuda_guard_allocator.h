@@ -56,6 +56,9 @@ class CudaGuardAllocator {
   /// be idle.
   std::optional<std::string> end_run();
 
+  /// From `address` on to where the memory of the live block that it lies in ends; 0 = in none.
+  size_t bytes_readable(const void* address) const;
+
   /// What a live block is to the package. Blocks that are not ours are left alone.
   void label(const void* block, BufferRole role, std::string_view name);
   /// A live block faults from now on when it is written; waits for the device. False: the device cannot do that.
@@ -90,7 +93,7 @@ class CudaGuardAllocator {
   void trim(size_t bytes_kept);
   void queue_check(const Block& block, CUstream stream);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   CudaSlotMaker maker_;
   CudaFill fill_;
   DeviceTable table_;

@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "core/error.h"
 #include "worker/cuda/cuda_driver.h"
+#include "worker/cuda/device_snapshots.h"
 #include "worker/cuda/launch_observer.h"
 
 namespace aotifuzz {
@@ -100,6 +101,10 @@ void CudaRuntime::label(const void* address, BufferRole role, std::string_view n
 }
 
 bool CudaRuntime::make_read_only(const void* address) { return allocator_ && allocator_->make_read_only(address); }
+
+std::unique_ptr<Snapshots> CudaRuntime::make_snapshots() const {
+  return std::make_unique<DeviceSnapshots>(device(), allocator_);
+}
 
 void CudaRuntime::touch(const void* address, bool write) {
   const CudaDriver& driver = CudaDriver::get();

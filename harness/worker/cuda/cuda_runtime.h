@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "core/flight_recorder.h"
@@ -32,6 +33,7 @@ class CudaRuntime final : public DeviceRuntime {
   void warm_up() override;
   void label(const void* address, BufferRole role, std::string_view name) override;
   bool make_read_only(const void* address) override;
+  std::unique_ptr<Snapshots> make_snapshots() const override;
   void touch(const void* address, bool write) override;
   void begin_case(bool careful) override { careful_ = careful; }
   void begin_run(const DeviceRun& run) override;

@@ -11,6 +11,7 @@
 #include "worker/cuda/cuda_driver.h"
 #include "worker/cuda/cuda_runtime.h"
 #include "worker/error_text.h"
+#include "worker/kernel_calls.h"
 
 namespace aotifuzz {
 namespace {
@@ -105,6 +106,7 @@ int CudaServer::live(RequestChannel& channel, FlightRecorder* recorder, StartClo
   clock.part("device");
   GuardAllocator* host_allocator = arguments_.is_guarded() ? &GuardAllocator::install(recorder) : nullptr;
   if (host_allocator) host_allocator->set_alignment(64);
+  if (arguments_.trace) KernelCalls::instance().watch_data_pointers();
   // Never destroyed: destructors of a package are not ours to run.
   auto* package = new LoadedPackage(arguments_, &runtime);
   if (host_allocator) host_allocator->set_alignment(1);
@@ -121,8 +123,13 @@ int CudaServer::live(RequestChannel& channel, FlightRecorder* recorder, StartClo
     hello.hello.start = clock.parts();
     if (!channel.send(hello)) return CaseServer::kDone;
   }
-  CaseServer::Setup serving{
-      .package = package, .channel = &channel, .recorder = recorder, .allocator = host_allocator, .device = &runtime};
+  CaseServer::Setup serving{.package = package,
+                            .channel = &channel,
+                            .recorder = recorder,
+                            .allocator = host_allocator,
+                            .device = &runtime,
+                            .kernels_every = static_cast<uint64_t>(arguments_.kernels_every),
+                            .trace = trace_options(arguments_)};
   if (child) {
     child->wait_for_turn();
     // Not before: until it sends a case the parent may still read what the last process left.

@@ -50,14 +50,38 @@ void LaunchObserver::record_call(CUfunction function, void** parameters) {
       recorder.call_kernels[launches_ - 1] = static_cast<uint16_t>(kernel < 0 ? UINT16_MAX : kernel);
   }
   std::fill(std::begin(recorder.call_words), std::end(recorder.call_words), 0);
-  const auto info = CudaDriver::get().parameter_info;
-  size_t word = 0, offset = 0, bytes = 0;
-  for (size_t i = 0; parameters && info && word < FlightRecorder::kCallWords; ++i) {
-    if (info(function, i, &offset, &bytes) != CUDA_SUCCESS) break;  // there is no further one
-    if (bytes == sizeof(uint64_t)) std::memcpy(&recorder.call_words[word++], parameters[i], bytes);
-  }
+  const std::vector<size_t>& bytes = parameter_bytes(function);
+  size_t word = 0;
+  for (size_t i = 0; parameters && i < bytes.size() && word < FlightRecorder::kCallWords; ++i)
+    if (bytes[i] == sizeof(uint64_t)) std::memcpy(&recorder.call_words[word++], parameters[i], bytes[i]);
   recorder.calls.store(launches_, std::memory_order_relaxed);
   recorder.call_running.store(1, std::memory_order_release);
+}
+
+/// Empty where the driver does not say.
+const std::vector<size_t>& LaunchObserver::parameter_bytes(CUfunction function) {
+  std::optional<std::vector<size_t>>& known = names_[function].parameter_bytes;
+  if (known) return *known;
+  known.emplace();
+  size_t offset = 0, bytes = 0;
+  if (const auto info = CudaDriver::get().parameter_info)
+    for (size_t i = 0; info(function, i, &offset, &bytes) == CUDA_SUCCESS; ++i) known->push_back(bytes);
+  return *known;
+}
+
+KernelCall LaunchObserver::call_of(CUfunction function, void** parameters, const LaunchShape& shape) {
+  constexpr size_t kIntegers = 6;  // of KernelCall; what follows is its stack
+  const std::vector<size_t>& bytes = parameter_bytes(function);
+  words_.assign(std::max(kIntegers, bytes.size()), 0);
+  for (size_t i = 0; parameters && i < bytes.size(); ++i)
+    std::memcpy(&words_[i], parameters[i], std::min(bytes[i], sizeof(uint64_t)));
+  KernelCall call;
+  call.name = last_;
+  call.integers = words_.data();
+  call.stack = words_.data() + kIntegers;
+  call.stack_words = words_.size() - kIntegers;
+  call.launch = &shape;
+  return call;
 }
 
 void LaunchObserver::end_launch() {
@@ -80,6 +104,7 @@ CUresult LaunchObserver::load_module(CUmodule* module, const char* path) const {
 
 using aotifuzz::CudaDriver;
 using aotifuzz::LaunchObserver;
+using aotifuzz::LaunchShape;
 
 extern "C" {
 
@@ -96,15 +121,20 @@ CUresult CUDAAPI cuModuleGetFunction(CUfunction* function, CUmodule module, cons
 CUresult CUDAAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                 CUstream stream, void** parameters, void** extra) {
-  return LaunchObserver::instance().launch(function, parameters, [&] {
+  const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+  return LaunchObserver::instance().launch(function, parameters, shape, [&] {
     return CudaDriver::get().launch_kernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
                                            stream, parameters, extra);
   });
 }
 
 CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
-  return LaunchObserver::instance().launch(
-      function, parameters, [&] { return CudaDriver::get().launch_kernel_ex(config, function, parameters, extra); });
+  const LaunchShape shape{{config->gridDimX, config->gridDimY, config->gridDimZ},
+                          {config->blockDimX, config->blockDimY, config->blockDimZ},
+                          config->sharedMemBytes};
+  return LaunchObserver::instance().launch(function, parameters, shape, [&] {
+    return CudaDriver::get().launch_kernel_ex(config, function, parameters, extra);
+  });
 }
 
 }  // extern "C"

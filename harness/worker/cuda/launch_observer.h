@@ -3,12 +3,14 @@
 #include <cuda.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "core/flight_recorder.h"
+#include "worker/kernel_calls.h"
 
 namespace aotifuzz {
 
@@ -31,14 +33,19 @@ class LaunchObserver {
 
   // Called by the names that stand in for the driver's.
   CUresult load_module(CUmodule* module, const char* path) const;
-  void named(CUfunction function, const char* name) { names_[function] = {name, -1}; }
-  /// `parameters` as the driver takes them; null where they are given otherwise.
+  void named(CUfunction function, const char* name) { names_[function] = {name}; }
+  /// `parameters` as the driver takes them; null where they are given otherwise. A KernelObserver, if there is one, is
+  /// told too.
   template <class Launch>
-  CUresult launch(CUfunction function, void** parameters, Launch real) {
+  CUresult launch(CUfunction function, void** parameters, const LaunchShape& shape, Launch real) {
     if (const CUresult before = wait_for_device(); before != CUDA_SUCCESS) return before;
     begin_launch(function);
     if (wait_) record_call(function, parameters);
+    KernelObserver* const observer = KernelCalls::instance().observer();
+    const KernelCall call = observer ? call_of(function, parameters, shape) : KernelCall();
+    if (observer) observer->before(call);
     const CUresult launched = real();
+    if (observer) observer->after(call);
     if (launched != CUDA_SUCCESS || !wait_) return launched;
     const CUresult after = wait_for_device();
     if (after == CUDA_SUCCESS) end_launch();
@@ -49,18 +56,22 @@ class LaunchObserver {
   CUresult wait_for_device() const;
   void begin_launch(CUfunction function);
   void record_call(CUfunction function, void** parameters);
+  KernelCall call_of(CUfunction function, void** parameters, const LaunchShape& shape);
   void end_launch();
 
   struct Named {
     std::string name;
     int kernel = -1;  ///< its place in the recorder's list; -1 = none yet
+    std::optional<std::vector<size_t>> parameter_bytes = {};  ///< asked for at the first launch that needs it
   };
+  const std::vector<size_t>& parameter_bytes(CUfunction function);
 
   FlightRecorder* recorder_ = nullptr;
   bool wait_ = false;
   int launches_ = 0;
   std::string_view last_;
   std::unordered_map<CUfunction, Named> names_;
+  std::vector<uint64_t> words_;  ///< of the launch that an observer sees
   std::map<std::string, std::vector<char>> modules_;  ///< by path
 };
 

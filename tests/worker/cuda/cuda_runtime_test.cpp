@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <vector>
 
 #include "core/error.h"
 #include "tests/support/cuda_child.h"
+#include "worker/cuda/cuda_driver.h"
 #include "worker/device_copies.h"
 
 namespace aotifuzz {
@@ -127,6 +129,35 @@ TEST(CudaRuntime, CopiesKeepLayoutAndSharing) {
               return at::equal(host[0], device[0].cpu()) ? 0 : 6;
             }),
             0);
+}
+
+TEST(CudaRuntime, SnapshotsAreOfWhatMayBeRead) {
+  AOTIFUZZ_NEEDS_CUDA();
+  EXPECT_EQ(in_child([] {
+              FlightRecorder recorder;
+              CudaRuntime runtime(setup_with(&recorder, "none", ""));
+              runtime.begin_case(false);
+              runtime.begin_run({});
+              const at::Tensor block = at::arange(100, on_device(runtime));
+              const auto snapshots = runtime.make_snapshots();
+              const char* const copy = snapshots->copy(block.data_ptr(), 100);
+              const char* const rest = snapshots->copy(static_cast<char*>(block.data_ptr()) + 90, 10);
+              // Past the end lies nothing, and the device must survive being asked.
+              const bool refused = !snapshots->copy(block.data_ptr(), size_t{8} << 20) &&
+                                   !snapshots->copy(reinterpret_cast<const void*>(0x1000), 8);
+              block.zero_();
+              std::vector<uint8_t> home(110);
+              const auto fetch = [&](const char* from, size_t bytes, size_t to) {
+                return CudaDriver::get().copy_to_host(home.data() + to, reinterpret_cast<CUdeviceptr>(from), bytes,
+                                                      nullptr) == CUDA_SUCCESS;
+              };
+              const bool fetched = copy && rest && fetch(copy, 100, 0) && fetch(rest, 10, 100);
+              runtime.end_run();
+              for (int i = 0; i < 110; ++i)
+                if (home[i] != (i < 100 ? i : i - 10)) return kOtherFault;
+              return fetched && refused ? kFine : kOtherFault;
+            }),
+            kFine);
 }
 
 TEST(CudaRuntime, APackageForAnotherGpuIsRefused) {
