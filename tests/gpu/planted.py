@@ -27,16 +27,21 @@ def _plant(pattern, replacement):
 
 
 def constant():
-    return _plant(r"= 0\.7071067811865476\b", "= 0.7072")
+    return _plant(r"\b0\.7071067811865476\b", "0.7072")
 
 
 def operands():
-    """The GELU's x * 0.5 * (1 + erf(...)) with a difference."""
-    return _plant(r"(tmp\d+ = tmp\d+) \+ (tmp\d+)\n", r"\1 - \2\n")
+    """The sum of embedding and input becomes a difference."""
+    return _plant(r"(tmp\d+ = tmp\d+) \+ (tmp\d+)(\n\s+tl\.store)", r"\1 - \2\3")
 
 
-def reduction_start():
-    return _plant(r"tl\.where\((\w+), (tmp\d+), float\(\"-inf\"\)\)", r"tl.where(\1, \2, 0.0)")
+def reduction_length():
+    """The layer norm divides by one too few."""
+    return _plant(r"(tmp\d+ = [^\n]*)\b32\.0\b", r"\g<1>31.0")
+
+
+def wrong_function():
+    return _plant(r"\blibdevice\.rsqrt\(", "libdevice.sqrt(")
 
 
 def tail():
@@ -46,8 +51,3 @@ def tail():
 
 def index_of_the_tile():
     return _plant(r"xindex = xoffset \+ tl\.arange\(0, XBLOCK\)\[:\]", "xindex = tl.arange(0, XBLOCK)[:]")
-
-
-def dropped_mask():
-    """A sum takes what lies beyond the row's end into account."""
-    return _plant(r"tl\.where\((\w*mask\w*), (tmp\d+), 0\)", r"tl.where(\1, \2, 1)")
