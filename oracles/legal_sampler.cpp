@@ -7,7 +7,7 @@
 
 #include "oracles/float_format.h"
 #include "oracles/legal_noise.h"
-#include "oracles/op_name.h"
+#include "package/op_name.h"
 #include "oracles/op_traits.h"
 #include "oracles/referee_hook.h"
 #include "oracles/term_count.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "oracles/op_name.h"
+#include "package/op_name.h"
 
 namespace aotifuzz {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "oracles/op_name.h"
+#include "package/op_name.h"
 
 namespace aotifuzz {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "oracles/float_format.h"
-#include "oracles/op_name.h"
+#include "package/op_name.h"
 #include "oracles/op_schema.h"
 #include "oracles/op_traits.h"
 #include "oracles/rounding_model.h"

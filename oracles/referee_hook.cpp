@@ -5,7 +5,7 @@
 #include <string>
 
 #include "oracles/float_format.h"
-#include "oracles/op_name.h"
+#include "package/op_name.h"
 #include "oracles/op_schema.h"
 #include "oracles/scalar_types.h"
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "oracles/exact_ops.h"
-#include "oracles/op_name.h"
+#include "package/op_name.h"
 
 namespace aotifuzz {
 namespace {

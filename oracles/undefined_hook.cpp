@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "oracles/legal_noise.h"
-#include "oracles/op_name.h"
+#include "package/op_name.h"
 #include "oracles/op_traits.h"
 #include "oracles/scalar_types.h"
 #include "oracles/term_count.h"

@@ -6,6 +6,7 @@
 
 #include "campaign/confirmed_reduction.h"
 #include "core/python_repro.h"
+#include "package/kernel_detail.h"
 #include "store/atomic_file.h"
 #include "store/case_text.h"
 #include "store/finding_folder.h"
@@ -282,6 +283,8 @@ std::optional<SanitizeResult> Campaign::explain_memory_fault(Finding* finding) {
   progress("under compute-sanitizer");
   try {
     SanitizeResult sanitized = subject_.sanitize(finding->minimal);
+    if (sanitized.fault && triage_.package && triage_.package->kernels)
+      sanitized.fault->value = touched_value(*triage_.package->kernels, *sanitized.fault);
     merge_measures(&measures, sanitizer_measures(sanitized.log, sanitized.fault));
     if (sanitized.fault) finding->verdict.reason = located_reason(finding->verdict.reason, *sanitized.fault);
     ++result_.statistics.sanitizer[sanitized.fault ? "named the buffer" : "named no buffer"];
@@ -292,11 +295,23 @@ std::optional<SanitizeResult> Campaign::explain_memory_fault(Finding* finding) {
   }
 }
 
+/// What the package knows of the kernel that the verdict names.
+void Campaign::add_kernel_detail(Finding* finding, FindingContext* context) const {
+  if (!triage_.package) return;
+  Measures& measures = finding->verdict.measures;
+  merge_measures(&measures, kernel_measures(*triage_.package, finding->minimal, measures));
+  const std::optional<KernelSource> source = kernel_source(*triage_.package, named_kernel(measures));
+  if (!source) return;
+  context->kernel_where = source->where;
+  context->kernel_text = source->text;
+}
+
 void Campaign::report(Finding finding, const std::string& key, uint64_t duplicates) {
   const std::optional<SanitizeResult> sanitized = explain_memory_fault(&finding);
   // The package is part of the name: two builds in one folder may share a finding.
   const std::string slug = finding_slug(finding.verdict, key + subject_.context.package_hash);
   FindingContext context = subject_.context;
+  add_kernel_detail(&finding, &context);
   context.inputs_python = python_inputs(finding.minimal);
   for (const Case& before : finding.before) context.before_python.push_back(python_inputs(before));
   const std::string folder = options_.out + "/findings/" + slug;

@@ -114,6 +114,7 @@ class Campaign {
   std::chrono::milliseconds reduce_time(const Verdict& verdict) const;
   void report(Finding finding, const std::string& key, uint64_t duplicates);
   std::optional<SanitizeResult> explain_memory_fault(Finding* finding);
+  void add_kernel_detail(Finding* finding, FindingContext* context) const;
   void save();
   void progress(const char* activity);
   bool stopped() const { return stop_ && *stop_; }

@@ -44,6 +44,11 @@ size_t occurrences(const std::string& text, std::string_view part) {
   return count;
 }
 
+PackageRequest with_kernels(PackageRequest request) {
+  request.kernels = true;
+  return request;
+}
+
 }  // namespace
 
 int spares_on_device() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 5); }
@@ -91,7 +96,7 @@ bool takes_flat_arguments(const std::string& in_spec) {
 
 PackageSession::PackageSession(SessionRequest request)
     : request_(std::move(request)),
-      info_(read_package(request_.package)),
+      info_(read_package(with_kernels(request_.package))),
       worker_(worker_options(request_, info_)),
       caching_worker_(options_with(AllocatorMode::kCaching, request_, info_)),
       nocache_worker_(options_with(AllocatorMode::kNoCache, request_, info_)) {

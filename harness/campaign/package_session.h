@@ -38,7 +38,7 @@ class PackageSession {
   const Contract& contract() const { return info_.contract; }
   /// One that the worker can run; starts the worker.
   bool has_reference() { return hello().has_reference; }
-  TriageContext triage() { return {info_.contract, has_reference()}; }
+  TriageContext triage() { return {info_.contract, has_reference(), &info_}; }
   WorkerProcess& worker() { return worker_; }
   /// Workers with torch's own allocator, as in production, and on a device also without its cache. Each starts with its
   /// first case.

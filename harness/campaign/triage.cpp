@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 
+#include "package/kernel_detail.h"
+
 namespace aotifuzz {
 namespace {
 
@@ -134,7 +136,10 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
   const bool refused = context.has_reference && !death.reference_accepts;
   const bool in_package = death.stage == Stage::kSubject || death.stage == Stage::kSubjectAgain;
   if (death.memory) {
-    Verdict verdict = memory_fault_verdict(*death.memory, {broken, context.has_reference, death.reference_accepts});
+    MemoryFault fault = *death.memory;
+    if (context.package && context.package->kernels)
+      fault.value = touched_value(*context.package->kernels, fault);
+    Verdict verdict = memory_fault_verdict(fault, {broken, context.has_reference, death.reference_accepts});
     add_measures(context, death, &verdict);
     return verdict;
   }

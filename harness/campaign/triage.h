@@ -7,6 +7,7 @@
 #include "core/case.h"
 #include "core/contract.h"
 #include "core/verdict.h"
+#include "package/package_info.h"
 
 namespace aotifuzz {
 
@@ -14,6 +15,7 @@ namespace aotifuzz {
 struct TriageContext {
   const Contract& contract;
   bool has_reference = true;  ///< false: no ExportedProgram, so the contract alone says what is legal
+  const PackageInfo* package = nullptr;  ///< null: of kernels only the names are known
 };
 
 /// Every verdict on one case. Those of the oracles come from the worker; crash and hang are judged here, because a

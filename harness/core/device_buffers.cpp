@@ -12,10 +12,6 @@ constexpr uint64_t kArgumentNearMax = uint64_t{1} << 36;
 /// Elements of an empty tensor lie from null on.
 constexpr uint64_t kNullMax = uint64_t{1} << 20;
 
-bool holds(const AllocationEntry& entry, uint64_t address) {
-  return address >= entry.address && address - entry.address < entry.bytes;
-}
-
 uint64_t distance_to(const DeviceBuffer& buffer, uint64_t address) {
   const uint64_t end = buffer.address + buffer.buffer.bytes;
   if (address < buffer.address) return buffer.address - address;
@@ -29,10 +25,7 @@ std::vector<DeviceBuffer> recorded_device_buffers(const FlightRecorder& recorder
   for (const AllocationEntry& entry : recorder.device_allocations) {
     MemoryFault buffer = buffer_of(recorder, entry);
     if (!buffer.buffer_known) continue;
-    const bool live = entry.state == AllocationEntry::kLive;
-    const bool is_argument = live && recorder.call_running == 1 &&
-                             std::any_of(std::begin(recorder.call_words), std::end(recorder.call_words),
-                                         [&](uint64_t word) { return holds(entry, word); });
+    const bool is_argument = entry.state == AllocationEntry::kLive && buffer.argument >= 0;
     out.push_back({entry.address, is_argument, std::move(buffer)});
   }
   return out;

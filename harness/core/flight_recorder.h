@@ -51,13 +51,14 @@ struct FaultEntry {
 /// untouched.
 struct FlightRecorder {
   static constexpr uint32_t kMagic = 0x41465a31;  // "AFZ1"
-  static constexpr uint32_t kVersion = 4;
+  static constexpr uint32_t kVersion = 5;
   static constexpr size_t kAllocations = 16'384;
   static constexpr size_t kDeviceAllocations = 4096;
   static constexpr size_t kKernels = 512;  ///< distinct; what comes later has no name here
   static constexpr size_t kKernelNameMax = 256;  ///< fused kernels are named after all their ops
   static constexpr size_t kCalls = 4096;  ///< of a run, whose names are kept
-  static constexpr size_t kCallWords = 16;
+  static constexpr size_t kCallWords = 32;
+  static constexpr size_t kHostCallWords = 16;  ///< behind the arguments of a call lie those of its caller
 
   uint32_t magic = kMagic;
   uint32_t version = kVersion;
@@ -71,7 +72,7 @@ struct FlightRecorder {
 
   std::atomic<int32_t> calls{0};         ///< kernel calls of this run that began
   std::atomic<int32_t> call_running{0};  ///< 1: the last of them has not returned
-  uint64_t call_words[kCallWords] = {};  ///< its first integer arguments; of a launch on a device: its pointers
+  uint64_t call_words[kCallWords] = {};  ///< its first integer arguments; of a launch: of any type. Then 0
   int32_t kernel_count = 0;
   FaultEntry fault;
 
@@ -105,6 +106,6 @@ struct FlightRecorder {
     step[n] = '\0';
   }
 };
-static_assert(sizeof(FlightRecorder) == 2'764'416, "layout is shared between programs: bump kVersion and this number");
+static_assert(sizeof(FlightRecorder) == 2'764'544, "layout is shared between programs: bump kVersion and this number");
 
 }  // namespace aotifuzz

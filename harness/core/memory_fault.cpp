@@ -86,6 +86,10 @@ MemoryFault buffer_of(const FlightRecorder& recorder, const AllocationEntry& buf
   if (fault.role == BufferRole::kOther && is_of_the_package(buffer))
     fault.allocated = when(recorder, buffer.allocated_call);
   if (buffer.state == AllocationEntry::kFreed) fault.freed = when(recorder, buffer.freed_call);
+  if (recorder.call_running == 1)
+    for (size_t i = 0; i < FlightRecorder::kCallWords && fault.argument < 0; ++i)
+      if (recorder.call_words[i] >= buffer.address && recorder.call_words[i] - buffer.address < buffer.bytes)
+        fault.argument = static_cast<int>(i);
   return fault;
 }
 
@@ -122,7 +126,8 @@ std::string memory_buffer_text(const MemoryFault& fault) {
   if (!fault.buffer_known) return "every buffer";
   const std::string bytes = std::to_string(fault.bytes) + " bytes";
   if (fault.role != BufferRole::kOther) return buffer_key(fault) + " (" + bytes + ")";
-  return "an intermediate or output (buffer " + std::to_string(fault.serial) + " of the run, " + bytes + ")";
+  const std::string which = "buffer " + std::to_string(fault.serial) + " of the run, " + bytes;
+  return "an intermediate or output (" + (fault.value.empty() ? "" : fault.value + ", ") + which + ")";
 }
 
 std::string memory_fault_key(const MemoryFault& fault) {
@@ -163,6 +168,7 @@ std::vector<std::pair<std::string, std::string>> memory_fault_measures(const Mem
   }
   if (!fault.kernel.empty()) out.emplace_back("kernel", fault.kernel);
   if (fault.call > 0) out.emplace_back("kernel call of the run", std::to_string(fault.call));
+  if (fault.argument >= 0) out.emplace_back("argument", std::to_string(fault.argument + 1) + " of the call");
   if (!fault.allocated.empty()) out.emplace_back("allocated", fault.allocated);
   if (!fault.freed.empty()) out.emplace_back("freed", fault.freed);
   return out;

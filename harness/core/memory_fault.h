@@ -34,6 +34,8 @@ struct MemoryFault {
   uint32_t serial = 0;           ///< of kOther: the n-th buffer of its run
   std::string kernel;            ///< being run; "" = between calls or not known
   int call = 0;                  ///< its number within the run, from 1; 0 = none
+  int argument = -1;             ///< of that call: the first that points into the buffer, from 0; -1 = none does
+  std::string value;             ///< what an intermediate holds: "add_4 (aten.add.Tensor)"; "" = not known
   std::string allocated, freed;  ///< "before call 2 (cpp_fused_add_0)"; "" = not known
 };
 
@@ -42,7 +44,7 @@ struct MemoryFault {
 std::optional<MemoryFault> recorded_memory_fault(const FlightRecorder& recorder);
 /// What the table says of the buffer in `slot`; the access is the caller's to fill in.
 MemoryFault recorded_buffer(const FlightRecorder& recorder, int slot);
-/// The same of an entry of either table.
+/// The same of an entry of either table, and which argument of the running call points into it.
 MemoryFault buffer_of(const FlightRecorder& recorder, const AllocationEntry& entry);
 /// Name of the kernel being run; "" when none is.
 std::string recorded_kernel(const FlightRecorder& recorder);

@@ -207,6 +207,9 @@ KernelMap read_map(const JsonView& root) {
   const JsonView calls = root.at("calls");
   for (size_t i = 0; i < calls.size(); ++i) map.calls.push_back(read_call(calls[i], map.graph));
   map.notes = read_strings(root.find("notes"));
+  if (const std::optional<JsonView> sources = root.find("kernel_sources"))
+    sources->for_each_member(
+        [&](const std::string& name, const JsonView& view) { map.sources.emplace(name, view.string()); });
   return map;
 }
 

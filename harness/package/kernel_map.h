@@ -92,6 +92,8 @@ struct KernelMap {
   std::map<std::string, Expr> precomputed;  ///< names in kernel arguments that stand for expressions
   std::vector<MappedCall> calls;
   std::vector<std::string> notes;  ///< what it does not cover
+  /// Text of kernels that the package holds as machine code only: Triton's.
+  std::map<std::string, std::string> sources;
 
   const MapInput* find_input(std::string_view value) const;
 };

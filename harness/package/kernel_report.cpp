@@ -18,23 +18,10 @@ std::string_view trimmed(std::string_view text) {
   return begin == text.npos ? std::string_view() : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
-/// Symbols by the input dimension that they are: what a user can look at.
-std::string size_text(const KernelMap& map, const CompiledModel& compiled, const Expr& expression) {
-  return expression
-      .substitute([&](const std::string& name) -> std::optional<Expr> {
-        const auto source = map.symbols.find(name);
-        if (source == map.symbols.end()) return std::nullopt;
-        const auto known = compiled.symbol_dims.find(name);
-        if (known != compiled.symbol_dims.end()) return Expr::symbol(known->second);
-        return std::nullopt;
-      })
-      .text();
-}
-
 std::string layout_text(const PackageInfo& package, const KernelLabel& label) {
   std::string out = "[";
   for (size_t i = 0; i < label.sizes.size(); ++i)
-    out += (i ? ", " : "") + size_text(*package.kernels, *package.compiled, label.sizes[i]);
+    out += (i ? ", " : "") + size_text(package, label.sizes[i]);
   return out + "]";
 }
 
@@ -53,7 +40,7 @@ std::string rule_text(const KernelLabel& label) {
 void print_argument(const PackageInfo& package, const KernelArgument& argument, std::ostream& out) {
   out << "      " << argument_name(argument);
   if (argument.role == Role::kSize) {
-    out << " = " << size_text(*package.kernels, *package.compiled, argument.expression) << '\n';
+    out << " = " << size_text(package, argument.expression) << '\n';
     return;
   }
   out << ' ' << kernel_role_name(argument.role) << ' ' << argument.buffer;
@@ -82,6 +69,17 @@ std::string quoted(std::string_view text) {
 }
 
 }  // namespace
+
+std::string size_text(const PackageInfo& package, const Expr& expression) {
+  return expression
+      .substitute([&](const std::string& name) -> std::optional<Expr> {
+        if (!package.kernels->symbols.contains(name)) return std::nullopt;
+        const auto known = package.compiled->symbol_dims.find(name);
+        if (known != package.compiled->symbol_dims.end()) return Expr::symbol(known->second);
+        return std::nullopt;
+      })
+      .text();
+}
 
 std::string why_not_judged(const KernelMap& map, const MappedCall& call) {
   if (!call.judged) return call.why_not.empty() ? "not verified" : call.why_not;

@@ -15,6 +15,9 @@ void print_kernel_table(const PackageInfo& package, std::ostream& out);
 /// boxes, others dashed ones with the reason.
 void print_kernel_graph(const PackageInfo& package, std::ostream& out);
 
+/// A size with its symbols as the input dimensions that they are: what a user can look at. Needs `package.kernels`.
+std::string size_text(const PackageInfo& package, const Expr& expression);
+
 /// Why a call of the map is not judged: pack's own reason, or that its slice of the graph reaches past what it is
 /// given. "" = it is judged, as far as can be told without torch.
 std::string why_not_judged(const KernelMap& map, const MappedCall& call);

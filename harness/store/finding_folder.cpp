@@ -54,7 +54,7 @@ void write_finding_folder(const std::string& folder, const Finding& finding, con
   write_file_whole(staging + "/original.txt", print_case(finding.original));
   const std::string script = print_python_reproducer(finding, context);
   write_file_whole(staging + "/repro.py", script);
-  write_file_whole(staging + "/report.md", print_issue_report(finding, script, folder));
+  write_file_whole(staging + "/report.md", print_issue_report(finding, context, script, folder));
   write_file_whole(staging + "/finding.json", print_finding(finding, context));
   if (!there) rename_folder(staging, folder);
 }

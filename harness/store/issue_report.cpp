@@ -1,5 +1,7 @@
 #include "store/issue_report.h"
 
+#include <algorithm>
+
 #include "store/case_text.h"
 #include "store/finding_folder.h"
 
@@ -17,6 +19,19 @@ std::string cell(std::string text) {
       out += c;
   }
   return out;
+}
+
+constexpr size_t kKernelLinesMax = 80;
+
+/// At most so many lines of `text`, with a line that says how many were left out.
+std::string first_lines(const std::string& text, size_t most) {
+  size_t end = 0, lines = 0;
+  for (; lines < most && end < text.size(); ++lines) end = std::min(text.find('\n', end), text.size() - 1) + 1;
+  std::string out = text.substr(0, end);
+  if (!out.empty() && out.back() != '\n') out += '\n';
+  if (end == text.size()) return out;
+  const auto left = std::count(text.begin() + static_cast<long>(end), text.end(), '\n') + (text.back() != '\n');
+  return out + "(" + std::to_string(left) + " more lines)\n";
 }
 
 std::string what_it_means(const Verdict& verdict) {
@@ -50,7 +65,8 @@ std::string what_it_means(const Verdict& verdict) {
 
 }  // namespace
 
-std::string print_issue_report(const Finding& finding, const std::string& script, const std::string& folder) {
+std::string print_issue_report(const Finding& finding, const FindingContext& context, const std::string& script,
+                               const std::string& folder) {
   const Verdict& verdict = finding.verdict;
   const std::string cls(verdict.cls ? verdict_class_name(*verdict.cls) : "");
   std::string out =
@@ -83,6 +99,9 @@ std::string print_issue_report(const Finding& finding, const std::string& script
     out += "\n## Measured\n\n| measure | value |\n| --- | --- |\n";
     for (const auto& [key, value] : verdict.measures) out += "| " + cell(key) + " | " + cell(value) + " |\n";
   }
+  if (!context.kernel_text.empty())
+    out += "\n## The kernel\n\n`" + context.kernel_where + "` in the package:\n\n```\n" +
+           first_lines(context.kernel_text, kKernelLinesMax) + "```\n";
   out += "\n## Environment\n\n| | |\n| --- | --- |\n";
   out += "| package | " + cell(finding.package) + " |\n";
   for (const auto& [key, value] : finding.environment) out += "| " + cell(key) + " | " + cell(value) + " |\n";

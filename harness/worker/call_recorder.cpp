@@ -21,7 +21,7 @@ void CallRecorder::before(const KernelCall& call) {
     recorder_.call_kernels[ordinal] = static_cast<uint16_t>(std::min<size_t>(call.kernel, UINT16_MAX));
   constexpr size_t kRegisters = 6;
   std::memcpy(recorder_.call_words, call.integers, kRegisters * sizeof(uint64_t));
-  const size_t more = std::min(call.stack_words, FlightRecorder::kCallWords - kRegisters);
+  const size_t more = std::min(call.stack_words, FlightRecorder::kHostCallWords - kRegisters);
   std::memcpy(recorder_.call_words + kRegisters, call.stack, more * sizeof(uint64_t));
   recorder_.calls.store(ordinal + 1, std::memory_order_relaxed);
   recorder_.call_running.store(1, std::memory_order_release);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "oracles/legal_sampler.h"
-#include "oracles/op_name.h"
+#include "package/op_name.h"
 #include "oracles/program_facts_builder.h"
 #include "worker/device_copies.h"
 #include "worker/device_graph.h"
@@ -290,16 +290,7 @@ KernelJudge::Verdict KernelJudge::judge_call(Call& call, const CapturedCall& cap
   return verdict;
 }
 
-std::string KernelJudge::op_of(const std::string& value) const {
-  const auto makes = [&](const Argument& output, const auto& self) -> bool {
-    return output.name == value || std::any_of(output.items.begin(), output.items.end(),
-                                               [&](const Argument& item) { return self(item, self); });
-  };
-  for (const Node& node : map_.graph.nodes)
-    for (const Argument& output : node.outputs)
-      if (makes(output, makes)) return std::string(short_target(node.target));
-  return "";
-}
+std::string KernelJudge::op_of(const std::string& value) const { return op_that_makes(map_.graph, value); }
 
 KernelPlace KernelJudge::place_of(size_t call, size_t argument, const std::string& value) const {
   KernelPlace place;

@@ -152,6 +152,7 @@ class _LoweringReader:
             multiples=multiples,
             precomputed={str(name): value for name, value in graph.sizevars.inv_precomputed_replacements.items()},
             wrapper=wrapper,
+            kernel_sources=self._kernel_sources(),
             lost=self.lost,
         )
 
@@ -257,6 +258,11 @@ class _LoweringReader:
             written_by_user = line.triton and bool(told) and operations is None
             kernels.append(Kernel(line.kernel_name, arguments, operations, line.triton, launch, written_by_user))
         return kernels
+
+    def _kernel_sources(self):
+        """Text of the kernels that the package holds only as machine code."""
+        launched = {line.kernel_name for line in self._lines("KernelCallLine") if line.triton}
+        return {line.kernel_name: str(line.kernel_body) for line in self._lines("KernelDefinitionLine") if line.kernel_name in launched}
 
     def _externs(self):
         children = {}

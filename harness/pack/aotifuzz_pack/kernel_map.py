@@ -55,6 +55,7 @@ class _Writer:
             "symbols": self.lowering.sources,
             "multiples": self.lowering.multiples,
             "precomputed": {name: to_text(value) for name, value in self.lowering.precomputed.items()},
+            "kernel_sources": self.lowering.kernel_sources,
             "notes": self.notes,
             "calls": calls,
         }

@@ -93,5 +93,6 @@ class Lowering:
     multiples: dict  # symbol -> where a multiple of it is read, for those that stand nowhere by themselves
     precomputed: dict  # name -> expression
     wrapper: str  # C++ text of the wrapper
+    kernel_sources: dict  # Triton kernel -> its Python text
     lost: set  # nodes of the graph that cannot be run by themselves: mutations that no value describes, prims
     notes: list = field(default_factory=list)

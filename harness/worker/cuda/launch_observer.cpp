@@ -51,9 +51,8 @@ void LaunchObserver::record_call(CUfunction function, void** parameters) {
   }
   std::fill(std::begin(recorder.call_words), std::end(recorder.call_words), 0);
   const std::vector<size_t>& bytes = parameter_bytes(function);
-  size_t word = 0;
-  for (size_t i = 0; parameters && i < bytes.size() && word < FlightRecorder::kCallWords; ++i)
-    if (bytes[i] == sizeof(uint64_t)) std::memcpy(&recorder.call_words[word++], parameters[i], bytes[i]);
+  for (size_t i = 0; parameters && i < std::min(bytes.size(), FlightRecorder::kCallWords); ++i)
+    std::memcpy(&recorder.call_words[i], parameters[i], std::min(bytes[i], sizeof(uint64_t)));
   recorder.calls.store(launches_, std::memory_order_relaxed);
   recorder.call_running.store(1, std::memory_order_release);
 }

@@ -1,4 +1,6 @@
-#include "oracles/op_name.h"
+#include "package/op_name.h"
+
+#include <algorithm>
 
 namespace aotifuzz {
 namespace {
@@ -9,6 +11,11 @@ constexpr std::string_view kPrefix = "torch.ops.";
 size_t name_end(std::string_view target) {
   const size_t first = target.find('.');
   return first == std::string_view::npos ? first : target.find('.', first + 1);
+}
+
+bool is_or_holds(const Argument& output, const std::string& value) {
+  return output.name == value || std::any_of(output.items.begin(), output.items.end(),
+                                             [&](const Argument& item) { return is_or_holds(item, value); });
 }
 
 }  // namespace
@@ -36,6 +43,13 @@ std::string_view op_overload(std::string_view target) {
   target = short_target(target);
   const size_t end = name_end(target);
   return end == std::string_view::npos ? std::string_view{} : target.substr(end + 1);
+}
+
+std::string op_that_makes(const Graph& graph, const std::string& value) {
+  for (const Node& node : graph.nodes)
+    for (const Argument& output : node.outputs)
+      if (is_or_holds(output, value)) return std::string(short_target(node.target));
+  return "";
 }
 
 }  // namespace aotifuzz

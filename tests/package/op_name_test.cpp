@@ -1,4 +1,4 @@
-#include "oracles/op_name.h"
+#include "package/op_name.h"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "package/graph.h"
+
 namespace aotifuzz {
 
 /// Target without "torch.ops.": "aten.add.Tensor".
@@ -14,5 +16,8 @@ std::string_view op_base(std::string_view target);
 bool is_in_place_name(std::string_view target);
 /// "aten.max.dim" -> "dim"; "default" for the unnamed overload; "" when the target has no overload part.
 std::string_view op_overload(std::string_view target);
+
+/// The op of `graph` that makes `value`, as short_target has it; "" for an input.
+std::string op_that_makes(const Graph& graph, const std::string& value);
 
 }  // namespace aotifuzz

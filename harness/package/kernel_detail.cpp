@@ -1,0 +1,188 @@
+#include "package/kernel_detail.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "package/archive.h"
+#include "package/kernel_report.h"
+#include "package/op_name.h"
+
+namespace aotifuzz {
+namespace {
+
+using Role = KernelArgument::Role;
+
+const std::string* find_measure(const Measures& measures, std::string_view name) {
+  const auto found = std::find_if(measures.begin(), measures.end(), [&](const auto& one) { return one.first == name; });
+  return found == measures.end() ? nullptr : &found->second;
+}
+
+/// By its place in the map where that is known, else the first call of that kernel.
+const MappedCall* find_call(const KernelMap& map, const std::string& kernel, const Measures& measures) {
+  if (const std::string* text = find_measure(measures, "kernel call")) {
+    size_t number = 0;
+    std::from_chars(text->data(), text->data() + text->size(), number);
+    if (number >= 1 && number <= map.calls.size() && map.calls[number - 1].kernel == kernel)
+      return &map.calls[number - 1];
+  }
+  const auto found =
+      std::find_if(map.calls.begin(), map.calls.end(), [&](const MappedCall& call) { return call.kernel == kernel; });
+  return found == map.calls.end() ? nullptr : &*found;
+}
+
+/// Symbols as the case's inputs have them.
+Expr::Lookup numbers_of(const KernelMap& map, const Case& c) {
+  std::map<std::string, int64_t> numbers;
+  std::vector<const CaseInput*> tensors;
+  for (const CaseInput& input : c.inputs)
+    if (input.kind == CaseInput::Kind::kTensor) tensors.push_back(&input);
+  for (const auto& [name, source] : map.symbols) {
+    if (source.stride || source.input < 0 || source.input >= static_cast<int64_t>(tensors.size())) continue;
+    const std::vector<int64_t>& sizes = tensors[source.input]->sizes;
+    if (source.dim < 0 || source.dim >= static_cast<int64_t>(sizes.size())) continue;
+    if (sizes[source.dim] % source.by == 0) numbers[name] = sizes[source.dim] / source.by;
+  }
+  const Expr::Lookup of_inputs = [numbers](const std::string& name) -> std::optional<int64_t> {
+    const auto known = numbers.find(name);
+    return known == numbers.end() ? std::nullopt : std::optional<int64_t>(known->second);
+  };
+  return [of_inputs, &map](const std::string& name) {
+    const auto precomputed = map.precomputed.find(name);
+    return precomputed == map.precomputed.end() ? of_inputs(name) : precomputed->second.evaluate(of_inputs);
+  };
+}
+
+std::string argument_text(const PackageInfo& package, const KernelArgument& argument, const Expr::Lookup& numbers) {
+  const std::string name = argument_name(argument);
+  if (argument.role == Role::kSize) {
+    const std::optional<int64_t> number = argument.expression.evaluate(numbers);
+    return name + " = " + size_text(package, argument.expression) + (number ? " = " + std::to_string(*number) : "");
+  }
+  const std::vector<KernelLabel>& labels = argument.exit.empty() ? argument.entry : argument.exit;
+  if (labels.empty()) return "";
+  std::string symbolic, concrete;
+  bool known = true, fixed = true;
+  for (const Expr& size : labels[0].sizes) {
+    const std::optional<int64_t> number = size.evaluate(numbers);
+    const std::string text = size_text(package, size);
+    known = known && number;
+    symbolic += (symbolic.empty() ? "" : ", ") + text;
+    concrete += (concrete.empty() ? "" : ", ") + (number ? std::to_string(*number) : "?");
+  }
+  fixed = symbolic == concrete;
+  return name + " " + std::string(kernel_role_name(argument.role)) + " " + labels[0].value + " " +
+         std::string(dtype_name(argument.dtype)) + "[" + symbolic + "]" +
+         (known && !fixed ? " = [" + concrete + "]" : "");
+}
+
+/// First and last line of a C++ kernel in a generated file.
+std::optional<std::pair<size_t, size_t>> lines_of(const std::vector<std::string_view>& lines,
+                                                  const std::string& kernel) {
+  const std::string head = " " + kernel + "(";
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (!lines[i].starts_with("extern \"C\"") || lines[i].find(head) == std::string_view::npos) continue;
+    // A declaration ends with its parameters.
+    size_t at = i;
+    while (at < lines.size() && lines[at].find_first_of("{;") == std::string_view::npos) ++at;
+    if (at == lines.size() || lines[at].find('{') == std::string_view::npos) continue;
+    const size_t last = std::find(lines.begin() + static_cast<long>(at), lines.end(), "}") - lines.begin();
+    if (last < lines.size()) return std::pair(i, last);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::optional<KernelSource> kernel_source(const PackageInfo& package, const std::string& kernel) {
+  if (package.kernels)
+    if (const auto known = package.kernels->sources.find(kernel); known != package.kernels->sources.end())
+      return KernelSource{kernel, known->second};
+  const Result<Archive> archive = Archive::open(package.path);
+  if (!archive || !package.compiled) return std::nullopt;
+  const std::string folder = "data/aotinductor/" + package.compiled->name + "/";
+  for (const Archive::Member& member : archive->members()) {
+    std::string_view name = member.name;
+    if (name.starts_with(archive->root())) name.remove_prefix(archive->root().size());
+    if (!name.starts_with(folder) || !name.ends_with(".cpp")) continue;
+    const Result<std::string> text = archive->read(name);
+    if (!text) continue;
+    const std::vector<std::string_view> lines = split_lines(*text);
+    const auto found = lines_of(lines, kernel);
+    if (!found) continue;
+    KernelSource out;
+    out.where = std::string(name.substr(folder.size())) + ":" + std::to_string(found->first + 1) + "-" +
+                std::to_string(found->second + 1);
+    for (size_t i = found->first; i <= found->second; ++i) out.text += std::string(lines[i]) + "\n";
+    return out;
+  }
+  return std::nullopt;
+}
+
+std::string named_kernel(const Measures& measures) {
+  for (const char* name : {"kernel", "step"}) {
+    const std::string* text = find_measure(measures, name);
+    if (!text) continue;
+    const size_t colon = text->starts_with("launch ") ? text->find(": ") : std::string::npos;
+    const std::string kernel = colon == std::string::npos ? *text : text->substr(colon + 2);
+    // Sentences stand there too, where no kernel is known.
+    if (!kernel.empty() && kernel.find(' ') == std::string::npos) return kernel;
+  }
+  return "";
+}
+
+Measures kernel_measures(const PackageInfo& package, const Case& c, const Measures& measures) {
+  Measures out;
+  const std::string kernel = named_kernel(measures);
+  if (!package.kernels || !package.compiled || kernel.empty()) return out;
+  const KernelMap& map = *package.kernels;
+  const MappedCall* call = find_call(map, kernel, measures);
+  if (!call) return out;
+  const auto add = [&](const char* name, std::string value) {
+    if (!value.empty()) out.emplace_back(name, std::move(value));
+  };
+  if (const std::optional<KernelSource> source = kernel_source(package, kernel)) add("kernel source", source->where);
+  add("kernel's model line", model_line(map, *call));
+  std::string ops;
+  for (const std::string& node : call->nodes)
+    if (const std::string op = op_that_makes(map.graph, node); !op.empty())
+      ops += (ops.empty() ? "" : ", ") + node + " (" + op + ")";
+  add("kernel's nodes", ops);
+  const Expr::Lookup numbers = numbers_of(map, c);
+  std::string arguments;
+  for (const KernelArgument& argument : call->arguments)
+    if (const std::string text = argument_text(package, argument, numbers); !text.empty())
+      arguments += (arguments.empty() ? "" : "; ") + text;
+  add("kernel's arguments", arguments);
+  return out;
+}
+
+std::string touched_value(const KernelMap& map, const MemoryFault& fault) {
+  if (fault.argument < 0 || fault.kernel.empty()) return "";
+  // The kernel may be called several times, with different values: only what all agree on is said.
+  std::string value;
+  for (const MappedCall& call : map.calls) {
+    if (call.kernel != fault.kernel) continue;
+    for (const KernelArgument& argument : call.arguments) {
+      if (argument.at != fault.argument || call.kind == MappedCall::Kind::kShim) continue;
+      const std::vector<KernelLabel>& labels = argument.role == Role::kOut ? argument.exit : argument.entry;
+      if (labels.empty()) return "";
+      const std::string op = op_that_makes(map.graph, labels[0].value);
+      const std::string text = labels[0].value + (op.empty() ? "" : " (" + op + ")");
+      if (!value.empty() && value != text) return "";
+      value = text;
+    }
+  }
+  return value;
+}
+
+}  // namespace aotifuzz
