@@ -60,7 +60,7 @@ Campaign::Campaign(CampaignSubject subject, CampaignOptions options, CaseExecuto
       executor_(executor),
       source_(source),
       listener_(listener),
-      triage_{subject_.contract, subject_.has_reference} {}
+      triage_{subject_.contract, subject_.has_reference, subject_.info} {}
 
 CampaignResult Campaign::run(const std::atomic<bool>& stop) {
   stop_ = &stop;

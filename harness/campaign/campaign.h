@@ -46,6 +46,7 @@ struct CampaignSubject {
   std::vector<OtherAllocator> others = {};                ///< where memory faults are tried too
   /// Runs a case whose memory fault is confirmed under compute-sanitizer; throws HarnessError. Empty: not done.
   std::function<SanitizeResult(const Case&)> sanitize = {};
+  const PackageInfo* info = nullptr;  ///< null: of kernels only the names are known
 };
 
 /// What a campaign tells while it runs.

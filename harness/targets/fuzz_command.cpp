@@ -126,6 +126,7 @@ int FuzzCommand::run() {
   for (const ContractBounds::SymbolBounds& symbol : bounds.symbols)
     if (!symbol.dim.empty()) subject.landmarks[symbol.dim] = symbol.landmarks;
   subject.environment["aotifuzz"] = AOTIFUZZ_VERSION;
+  subject.info = &session.info();
   subject.others = session.other_allocators();
   // Of memory on the CPU the guard itself says what was touched.
   if (WorkerArguments arguments = session.arguments(); !arguments.device.empty() && !no_sanitize_)

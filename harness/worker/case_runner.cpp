@@ -13,6 +13,7 @@
 #include "worker/device_copies.h"
 #include "worker/device_graph.h"
 #include "worker/error_text.h"
+#include "worker/index_checks.h"
 
 namespace aotifuzz {
 namespace {
@@ -52,19 +53,6 @@ Stage stage_of(RunKind kind) {
 
 bool is_subject(RunKind kind) {
   return kind == RunKind::kSubject || kind == RunKind::kSubjectAgain || kind == RunKind::kSubjectKernels;
-}
-
-bool may_index(const Case& c) {
-  for (const CaseInput& input : c.inputs)
-    if (input.kind == CaseInput::Kind::kTensor && dtype_is_integral(input.dtype)) return true;
-  return false;
-}
-
-/// Texts of the CPU's index checks: on a device the same is an assertion, which costs the process.
-bool is_index_error(std::string_view text) {
-  for (std::string_view phrase : {"out of range", "out of bounds", "smaller than num_classes", "must be non-negative"})
-    if (text.find(phrase) != std::string_view::npos) return true;
-  return false;
 }
 
 c10::IValue scalar_value(const CaseInput& input) {
@@ -323,6 +311,7 @@ void CaseRunner::run_reference(Current& current, const RunRequest& request, RunR
 /// Does the program raise an index error on the CPU? Then the reference raises, and no device process is lost over it.
 bool CaseRunner::host_refuses(Current& current, RunRecord& record) {
   if (!parts_.host_reference || !may_index(current.parsed)) return false;
+  if (current.broken.empty() && indices_fit(*parts_.contract, current.parsed, current.inputs->pristine())) return false;
   std::vector<at::Tensor> tensors;
   ReferenceProgram::Results results =
       parts_.host_reference->run(current.values(&tensors, {}), {.recorder = parts_.recorder});
@@ -341,7 +330,7 @@ void CaseRunner::bring_home(RunRecord& record) const {
   std::vector<at::Tensor> all = record.outputs;
   all.insert(all.end(), record.inputs_after.begin(), record.inputs_after.end());
   for (const auto& [name, value] : record.watched) all.push_back(value);
-  all = copied_to(all, c10::kCPU);
+  all = copied_to(all, c10::kCPU, parts_.device);
   auto next = all.begin();
   for (at::Tensor& output : record.outputs) output = std::move(*next++);
   for (at::Tensor& input : record.inputs_after) input = std::move(*next++);

@@ -58,6 +58,18 @@ bool copy_region(Region& region, c10::Device device) {
   return locked;
 }
 
+/// All of them with one wait.
+void fetch_regions(std::vector<Region>& regions, DeviceRuntime& source) {
+  std::vector<DeviceRuntime::Fetch> pieces;
+  for (Region& region : regions) {
+    region.copy = at::empty({region.end - region.begin}, at::TensorOptions(at::kByte));
+    char* const to = static_cast<char*>(region.copy.mutable_data_ptr());
+    for (const c10::Storage& part : region.parts)
+      pieces.push_back({begin_of(part), to + (begin_of(part) - region.begin), part.nbytes()});
+  }
+  source.fetch(pieces);
+}
+
 }  // namespace
 
 at::Tensor bytes_of(const c10::Storage& storage) {
@@ -66,10 +78,13 @@ at::Tensor bytes_of(const c10::Storage& storage) {
   return flat;
 }
 
-std::vector<at::Tensor> copied_to(const std::vector<at::Tensor>& tensors, c10::Device device) {
+std::vector<at::Tensor> copied_to(const std::vector<at::Tensor>& tensors, c10::Device device, DeviceRuntime* source) {
   std::vector<Region> regions = regions_of(tensors, device);
   bool wait = false;
-  for (Region& region : regions) wait |= copy_region(region, device);
+  if (source && device.is_cpu() && !regions.empty())
+    fetch_regions(regions, *source);
+  else
+    for (Region& region : regions) wait |= copy_region(region, device);
   if (wait) {
     const c10::Device source = regions.front().parts.front().device();
     c10::impl::VirtualGuardImpl(source.type()).synchronizeDevice(source.index());

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,15 @@ class DeviceRuntime {
   virtual void label(const void* address, BufferRole role, std::string_view name) {}
   /// Writes to that block fault from now on. False: they do not.
   virtual bool make_read_only(const void* address) { return false; }
+
+  /// A piece of device memory and where it is wanted on the host.
+  struct Fetch {
+    const void* from = nullptr;
+    void* to = nullptr;
+    size_t bytes = 0;
+  };
+  /// Copies all of them with one wait for the device.
+  virtual void fetch(std::span<const Fetch> pieces) = 0;
 
   /// Copies of the device's memory; this must outlive them.
   virtual std::unique_ptr<Snapshots> make_snapshots() const = 0;

@@ -2,10 +2,14 @@
 
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 #include "core/check.h"
 #include "core/error.h"
@@ -41,10 +45,13 @@ END:
 }
 )";
 
+/// What copies to the host go through.
+constexpr size_t kLandingBytes = size_t{4} << 20;
+
 void must(CUresult code, const char* call) {
   if (code != CUDA_SUCCESS)
-    throw HarnessError(std::string(call) + " failed: " + CudaDriver::get().error_text(code), "the touch kernel",
-                       "update the driver: it must know PTX 6.3");
+    throw HarnessError(std::string(call) + " failed: " + CudaDriver::get().error_text(code), "the device",
+                       "check nvidia-smi, and that the driver knows PTX 6.3 (CUDA 10 and newer)");
 }
 
 }  // namespace
@@ -101,6 +108,27 @@ void CudaRuntime::label(const void* address, BufferRole role, std::string_view n
 }
 
 bool CudaRuntime::make_read_only(const void* address) { return allocator_ && allocator_->make_read_only(address); }
+
+/// A copy into ordinary memory waits for the device each time, one into page-locked memory does not. What does not fit
+/// there waits.
+void CudaRuntime::fetch(std::span<const Fetch> pieces) {
+  const CudaDriver& driver = CudaDriver::get();
+  if (!landing_) must(driver.host_alloc(reinterpret_cast<void**>(&landing_), kLandingBytes, 0), "cuMemHostAlloc");
+  const CUstream stream = c10::cuda::getCurrentCUDAStream(device().index()).stream();
+  size_t used = 0;
+  std::vector<std::pair<const Fetch*, const char*>> landed;
+  for (const Fetch& piece : pieces) {
+    if (piece.bytes == 0) continue;
+    const bool fits = piece.bytes <= kLandingBytes - used;
+    char* const to = fits ? landing_ + used : static_cast<char*>(piece.to);
+    must(driver.copy_to_host(to, reinterpret_cast<CUdeviceptr>(piece.from), piece.bytes, stream), "cuMemcpyDtoH");
+    if (!fits) continue;
+    landed.emplace_back(&piece, to);
+    used += piece.bytes;
+  }
+  must(driver.synchronize(), "cuCtxSynchronize");
+  for (const auto& [piece, from] : landed) std::memcpy(piece->to, from, piece->bytes);
+}
 
 std::unique_ptr<Snapshots> CudaRuntime::make_snapshots() const {
   return std::make_unique<DeviceSnapshots>(device(), allocator_);

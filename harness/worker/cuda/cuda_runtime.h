@@ -33,6 +33,7 @@ class CudaRuntime final : public DeviceRuntime {
   void warm_up() override;
   void label(const void* address, BufferRole role, std::string_view name) override;
   bool make_read_only(const void* address) override;
+  void fetch(std::span<const Fetch> pieces) override;
   std::unique_ptr<Snapshots> make_snapshots() const override;
   void touch(const void* address, bool write) override;
   void begin_case(bool careful) override { careful_ = careful; }
@@ -49,6 +50,7 @@ class CudaRuntime final : public DeviceRuntime {
   CudaDevice device_;
   CudaGuardAllocator* allocator_ = nullptr;  ///< null: torch's own
   bool careful_ = false;
+  char* landing_ = nullptr;  ///< page-locked memory that copies to the host go through; made when first needed
 };
 
 }  // namespace aotifuzz
