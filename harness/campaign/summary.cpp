@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "campaign/duration_text.h"
+#include "campaign/novelty.h"
 #include "store/finding_folder.h"
 
 namespace aotifuzz {
@@ -74,12 +75,15 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
   const Statistics& statistics = result.statistics;
   const Coverage& coverage = result.coverage;
   std::string out = fmt::format("\n{}{}\n", context.package, result.interrupted ? " (stopped early)" : "");
-  const double fuzzing_us = std::max(statistics.elapsed_us - statistics.reduction_us, 1.0);
-  out += fmt::format(
-      "{} cases in {} ({:.0f} cases/s; {} of it went into confirming and reducing), seed {}, from case {}\n",
-      statistics.cases, print_duration(statistics.elapsed_us / 1e6),
-      1e6 * static_cast<double>(statistics.cases) / fuzzing_us, print_duration(statistics.reduction_us / 1e6),
-      result.seed, result.first_case);
+  const bool alone = result.jobs.size() == 1;
+  out += fmt::format("{} cases in {} ({:.0f} cases/s; {} of {} went into confirming and reducing)", statistics.cases,
+                     print_duration(statistics.elapsed_us / 1e6), statistics.cases_per_second(),
+                     print_duration(statistics.reduction_us / 1e6),
+                     alone ? "it" : fmt::format("the time of {} jobs", result.jobs.size()));
+  for (const auto& job : result.jobs)
+    out += fmt::format("{}seed {}, from case {}{}", alone ? ", " : "\n  job: ", job.seed, job.first_case,
+                       alone ? "" : fmt::format(", {} cases", job.cases));
+  out += "\n";
   out += fmt::format("package: {}; {} processes died, {} served cases, slowest recovery {:.1f} ms\n",
                      joined(statistics.outcomes), statistics.deaths, context.worker_children,
                      context.recovery_us_max / 1000);
@@ -135,20 +139,26 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
   return out;
 }
 
-std::string print_summary_json(const CampaignResult& result, const SummaryContext& context) {
+std::string print_summary_json(const CampaignResult& result, const SummaryContext& context, bool one_line) {
   using nlohmann::ordered_json;
   const Statistics& statistics = result.statistics;
   const Coverage& coverage = result.coverage;
   ordered_json root;
+  if (one_line) root["event"] = "summary";
   root["package"] = context.package;
   root["out"] = context.out;
-  root["seed"] = result.seed;
-  root["first_case"] = result.first_case;
+  root["seed"] = result.jobs.front().seed;
+  root["first_case"] = result.jobs.front().first_case;
+  root["jobs"] = ordered_json::array();
+  for (const auto& job : result.jobs)
+    root["jobs"].push_back({{"seed", job.seed},
+                            {"first_case", job.first_case},
+                            {"cases", job.cases},
+                            {"seconds_reducing", job.reduction_us / 1e6}});
   root["cases"] = statistics.cases;
   root["seconds"] = statistics.elapsed_us / 1e6;
   root["seconds_reducing"] = statistics.reduction_us / 1e6;
-  root["cases_per_second"] =
-      1e6 * static_cast<double>(statistics.cases) / std::max(statistics.elapsed_us - statistics.reduction_us, 1.0);
+  root["cases_per_second"] = statistics.cases_per_second();
   root["interrupted"] = result.interrupted;
   root["judged"] = statistics.judged;
   root["passed_over"] = statistics.passed_over;
@@ -172,11 +182,9 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
                         {"cases", dimension.cases},
                         {"landmarks", dimension.landmarks},
                         {"hit", dimension.hit}};
-  root["coverage"] = {{"dimensions", std::move(dimensions)},
-                      {"layouts", coverage.layouts()},
-                      {"values", coverage.values()},
-                      {"dtypes", coverage.dtypes()},
-                      {"broken", coverage.broken()}};
+  root["coverage"] = {{"dimensions", std::move(dimensions)}, {"layouts", coverage.layouts()},
+                      {"values", coverage.values()},         {"dtypes", coverage.dtypes()},
+                      {"broken", coverage.broken()},         {"cells", coverage.cells().size()}};
   ordered_json findings = ordered_json::array();
   for (const auto& reported : result.findings) {
     const Finding& finding = reported.finding;
@@ -197,7 +205,7 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
   root["known_faults"] = result.known_faults();
   root["known_gaps"] = result.known_gaps();
   root["exit_code"] = result.exit_code(context.fail_on_gaps);
-  return root.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return root.dump(one_line ? -1 : 1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace aotifuzz

@@ -22,7 +22,7 @@ struct SummaryContext {
 /// The text that ends a campaign.
 std::string print_summary(const CampaignResult& result, const SummaryContext& context);
 
-/// The same as one JSON object, newline at the end.
-std::string print_summary_json(const CampaignResult& result, const SummaryContext& context);
+/// The same as one JSON object, newline at the end; on one line with {"event": "summary"} in front when `one_line`.
+std::string print_summary_json(const CampaignResult& result, const SummaryContext& context, bool one_line);
 
 }  // namespace aotifuzz

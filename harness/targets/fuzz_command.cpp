@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 
 #include "campaign/campaign.h"
+#include "campaign/ci_items.h"
 #include "campaign/console.h"
 #include "campaign/package_session.h"
 #include "campaign/summary.h"
@@ -59,6 +61,12 @@ class GeneratedCases final : public CaseSource {
   uint64_t seed_;
 };
 
+void count_workers(const WorkerProcess& worker, SummaryContext* context) {
+  context->worker_starts += worker.counters().starts;
+  context->worker_children += worker.counters().children;
+  context->recovery_us_max = std::max(context->recovery_us_max, worker.counters().recovery_us_max);
+}
+
 }  // namespace
 
 void FuzzCommand::declare(CLI::App& app) {
@@ -67,6 +75,11 @@ void FuzzCommand::declare(CLI::App& app) {
   app.add_option("--cases", cases_, "How many cases")->check(CLI::Range(1.0, 1e15));
   app.add_option("--seed", seed_, "Same seed and package: same cases, byte for byte")
       ->check(CLI::Range(0.0, 9e18))
+      ->capture_default_str();
+  app.add_option("--jobs", jobs_,
+                 "Jobs side by side, each with a worker and a seed of its own: SEED, SEED+1, ... One for each core is "
+                 "a good number")
+      ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   app.add_option("--out", out_,
                  "Folder for findings and state; a later run with it goes on (default: aotifuzz-out/<package>)");
@@ -82,15 +95,21 @@ void FuzzCommand::declare(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--reduce-runs", reduce_runs_, "Most runs for shrinking one finding; 0 = do not shrink")
       ->capture_default_str();
-  app.add_option("--per-kernel", kernels_every_,
-                 "Judge every kernel in one case of so many; 0 = only where a wrong output must be explained. Needs the "
-                 "kernel map of aotifuzz_pack")
+  app.add_option(
+         "--per-kernel", kernels_every_,
+         "Judge every kernel in one case of so many; 0 = only where a wrong output must be explained. Needs the "
+         "kernel map of aotifuzz_pack")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   app.add_option("--fail-on", fail_on_, "faults, or gaps to exit 1 on gaps too (default: faults)");
   app.add_flag("--no-sanitize", no_sanitize_,
                "Do not run memory faults of a device under compute-sanitizer, which names buffer and thread");
-  app.add_flag("--json", json_, "Summary as JSON on stdout");
+  app.add_flag("--quiet", quiet_, "Print the summary only");
+  CLI::Option* json = app.add_flag("--json", json_, "Summary as JSON on stdout");
+  app.add_flag("--json-lines", json_lines_,
+               "On stdout one JSON object a line: a status each second, each finding, at last the summary")
+      ->excludes(json);
+  ci_.declare(app);
 }
 
 int FuzzCommand::run() {
@@ -113,7 +132,6 @@ int FuzzCommand::run() {
   request.kernels_every = kernels_every_;
   PackageSession session(std::move(request));
   const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax);
-  const GeneratedCases source(session.contract(), bounds, generator_, seed_);
   const WorkerHello hello = session.hello();
 
   CampaignSubject subject{session.contract(),
@@ -137,9 +155,19 @@ int FuzzCommand::run() {
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
 
-  say("{}: torch {}, seed {}, findings go to {}\n", package_, hello.torch_version, seed_, options.out);
-  Console console;
-  Campaign campaign(std::move(subject), options, session.worker(), source, console);
+  if (!quiet_ && !json_lines_)
+    say("{}: torch {}, seed {}, findings go to {}\n", package_, hello.torch_version, seed_, options.out);
+  Console console(json_lines_ ? Console::Style::kJsonLines : quiet_ ? Console::Style::kQuiet : Console::Style::kPeople);
+  std::vector<std::unique_ptr<GeneratedCases>> sources;
+  std::vector<std::unique_ptr<WorkerProcess>> workers;  // of the second job and those after it
+  std::vector<CampaignJobParts> jobs;
+  for (int job = 0; job < jobs_; ++job) {
+    sources.push_back(
+        std::make_unique<GeneratedCases>(session.contract(), bounds, generator_, seed_ + static_cast<uint64_t>(job)));
+    if (job > 0) workers.push_back(session.another_worker());
+    jobs.push_back({job > 0 ? *workers.back() : session.worker(), *sources.back()});
+  }
+  Campaign campaign(std::move(subject), options, std::move(jobs), console);
   const CampaignResult result = campaign.run(stop_requested);
   console.clear();
 
@@ -149,11 +177,11 @@ int FuzzCommand::run() {
   context.oracles = hello.oracles;
   context.not_judged = session.not_judged();
   context.not_judged.insert(context.not_judged.end(), bounds.notes.begin(), bounds.notes.end());
-  context.worker_starts = session.worker().counters().starts;
-  context.worker_children = session.worker().counters().children;
-  context.recovery_us_max = session.worker().counters().recovery_us_max;
+  count_workers(session.worker(), &context);
+  for (const auto& worker : workers) count_workers(*worker, &context);
   context.fail_on_gaps = options.fail_on_gaps;
-  fmt::print("{}", json_ ? print_summary_json(result, context) : print_summary(result, context));
+  fmt::print("{}",
+             json_ || json_lines_ ? print_summary_json(result, context, json_lines_) : print_summary(result, context));
   return result.exit_code(options.fail_on_gaps);
 }
 

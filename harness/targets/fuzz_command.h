@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "store/worker_arguments.h"
+#include "targets/ci_options.h"
 
 namespace aotifuzz {
 
@@ -16,13 +17,14 @@ class FuzzCommand {
   int run();
 
  private:
+  CiOptions ci_;
   std::string package_, model_, reference_, device_, out_, time_, timeout_ = "10s", fail_on_, generator_ = "mixed";
   std::vector<std::string> ops_;
   std::optional<uint64_t> cases_;
   uint64_t seed_ = 1;
   int64_t memory_mib_ = 0, kernels_every_ = WorkerArguments::kKernelsEvery;
-  int reduce_runs_ = 200;
-  bool json_ = false, no_sanitize_ = false;
+  int reduce_runs_ = 200, jobs_ = 1;
+  bool json_ = false, json_lines_ = false, quiet_ = false, no_sanitize_ = false;
 };
 
 }  // namespace aotifuzz

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "campaign/ci_items.h"
 #include "campaign/replay.h"
 #include "targets/command_options.h"
 
@@ -24,9 +25,7 @@ struct Tally {
 
   void add(const ReplayResult& result, bool fail_on_gaps) {
     ++by_status[replay_status_name(result.status)];
-    const bool fails = result.status == Status::kStillFails || result.status == Status::kFlaky ||
-                       result.status == Status::kChanged || result.status == Status::kFails;
-    if (fails && (result.fault || fail_on_gaps))
+    if (result.fails_now() && (result.fault || fail_on_gaps))
       ++failing;
     else if (result.status == Status::kNotJudged)
       ++not_judged;
@@ -105,6 +104,7 @@ void ReplayCommand::declare(CLI::App& app) {
   app.add_flag("--expect-failing", expect_failing_,
                "For a corpus of known failures: exit 1 when one is fixed or changed");
   app.add_flag("--json", json_, "Result as JSON on stdout");
+  ci_.declare(app);
 }
 
 int ReplayCommand::run() {
@@ -114,6 +114,7 @@ int ReplayCommand::run() {
   const std::vector<std::string> cases = find_cases(path_);
   Sessions sessions;
   Tally tally;
+  CiReport ci;
   auto list = nlohmann::ordered_json::array();
   for (const std::string& path : cases) {
     try {
@@ -125,6 +126,7 @@ int ReplayCommand::run() {
       session.require_fitting(entry.input, entry.path);
       const ReplayResult result = replay(session.triage(), session.worker(), entry, times_);
       tally.add(result, fail_on_gaps);
+      ci.items.push_back(replay_item(entry, result, path_, {fail_on_gaps, expect_failing_}));
       if (json_)
         list.push_back(entry_json(entry, result));
       else
@@ -133,6 +135,7 @@ int ReplayCommand::run() {
       // One bad file must not hide what the others have to say.
       if (cases.size() == 1) throw;
       tally.add_not_run();
+      ci.items.push_back(not_run_item(path, path_, error.what()));
       if (json_)
         list.push_back({{"case", path}, {"status", kNotRun}, {"error", error.what()}});
       else
@@ -150,6 +153,7 @@ int ReplayCommand::run() {
     fmt::print("{} cases: {}; {} count as failing ({})\n", cases.size(), tally.counts(), tally.failing,
                fail_on_gaps ? "faults and gaps" : "faults");
   }
+  ci_.write(std::move(ci), json_);
   return exit_code;
 }
 

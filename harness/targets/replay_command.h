@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "targets/ci_options.h"
 #include "targets/package_options.h"
 
 namespace aotifuzz {
@@ -15,6 +16,7 @@ class ReplayCommand {
 
  private:
   PackageOptions package_;
+  CiOptions ci_;
   std::string path_, timeout_ = "10s", fail_on_;
   int64_t memory_mib_ = 0;
   int times_ = 5;
