@@ -90,13 +90,15 @@ class CampaignJob {
 }  // namespace
 
 int CampaignResult::known_faults() const {
-  return static_cast<int>(
-      std::count_if(ledger.known.begin(), ledger.known.end(), [](const auto& known) { return known.second.fault; }));
+  return static_cast<int>(std::count_if(ledger.known.begin(), ledger.known.end(), [this](const auto& known) {
+    return known.second.fault && !excuses.contains(known.first);
+  }));
 }
 
 int CampaignResult::known_gaps() const {
-  return static_cast<int>(
-      std::count_if(ledger.known.begin(), ledger.known.end(), [](const auto& known) { return !known.second.fault; }));
+  return static_cast<int>(std::count_if(ledger.known.begin(), ledger.known.end(), [this](const auto& known) {
+    return !known.second.fault && !excuses.contains(known.first);
+  }));
 }
 
 int CampaignResult::exit_code(bool fail_on_gaps) const {

@@ -30,6 +30,8 @@ struct CampaignOptions {
   int reduce_runs = 200;
   std::chrono::milliseconds reduce_time{60'000};  ///< per finding
   bool fail_on_gaps = false;
+  /// Why a finding does not fail the run (campaign/excuses.h), "" when it does; no function: each does.
+  std::function<std::string(const Verdict&, const Case& minimal)> excuse = {};
 };
 
 /// The package under test, as a campaign sees it.
@@ -73,7 +75,8 @@ class CampaignListener {
     double new_finding_us = 0;  ///< the same of findings
   };
   virtual void on_progress(const Progress& progress) = 0;
-  virtual void on_finding(const Finding& finding, const std::string& folder) = 0;
+  /// `excuse`: why it does not fail the run; "" when it does.
+  virtual void on_finding(const Finding& finding, const std::string& folder, const std::string& excuse) = 0;
 };
 
 struct CampaignResult {
@@ -83,13 +86,15 @@ struct CampaignResult {
     Finding finding;
     std::string key, folder;
   };
-  std::vector<Reported> findings;        ///< of this run, in report order
-  std::map<std::string, int> set_aside;  ///< failed verdicts that never came again, by key: how often seen
-  Ledger::Section ledger;                ///< earlier runs included
+  std::vector<Reported> findings;              ///< of this run, in report order
+  std::map<std::string, int> set_aside;        ///< failed verdicts that never came again, by key: how often seen
+  Ledger::Section ledger;                      ///< earlier runs included
+  std::map<std::string, std::string> excuses;  ///< why known findings do not fail the run, by key
   std::vector<CampaignListener::Job> jobs;
   bool interrupted = false;
   size_t gaps_waiting = 0;  ///< not looked into yet: the next run with the same folder does
 
+  /// Without those that have an excuse.
   int known_faults() const;
   int known_gaps() const;
   /// Exit code of the program: DESIGN.md section 10.

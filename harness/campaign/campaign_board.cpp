@@ -8,6 +8,7 @@
 #include "store/atomic_file.h"
 #include "store/case_text.h"
 #include "store/finding_folder.h"
+#include "store/finding_record.h"
 
 namespace aotifuzz {
 namespace {
@@ -43,6 +44,7 @@ void CampaignBoard::open() {
   std::erase_if(result_.ledger.known, [this](const auto& known) {
     return !std::filesystem::exists(options_.out + "/findings/" + known.second.slug);
   });
+  if (options_.excuse) excuse_earlier_findings();
   for (size_t job = 0; job < jobs_.size(); ++job) {
     jobs_[job].seed = options_.seed + job;
     jobs_[job].first_case = result_.ledger.next_case[std::to_string(jobs_[job].seed)];
@@ -50,6 +52,22 @@ void CampaignBoard::open() {
   auto pending = std::exchange(result_.ledger.pending, {});
   unfinished_.assign(pending.begin(), pending.end());
   begin_ = last_save_ = Clock::now();
+}
+
+std::string CampaignBoard::excuse(const std::string& key, const Verdict& verdict, const Case& minimal) {
+  const std::string why = options_.excuse ? options_.excuse(verdict, minimal) : "";
+  if (!why.empty()) result_.excuses[key] = why;
+  return why;
+}
+
+/// The known issues may have changed since.
+void CampaignBoard::excuse_earlier_findings() {
+  for (const FindingRecord& record : read_findings(options_.out)) {
+    const std::string key = finding_key(record.verdict);
+    const auto known = result_.ledger.known.find(key);
+    if (known == result_.ledger.known.end() || known->second.slug != record.slug) continue;
+    if (const auto minimal = parse_case(record.case_text)) excuse(key, record.verdict, *minimal);
+  }
 }
 
 CampaignResult CampaignBoard::close() {
@@ -237,7 +255,8 @@ void CampaignBoard::report(ExplainedFinding explained, const std::string& key, u
   new_finding_us_ = elapsed_us();
   result_.findings.push_back({std::move(finding), key, folder});
   save();
-  listener_.on_finding(result_.findings.back().finding, folder);
+  const Finding& reported = result_.findings.back().finding;
+  listener_.on_finding(reported, folder, excuse(key, reported.verdict, reported.minimal));
 }
 
 void CampaignBoard::save() {

@@ -65,6 +65,8 @@ class CampaignBoard {
 
  private:
   std::optional<Suspicion> take_gap();
+  std::string excuse(const std::string& key, const Verdict& verdict, const Case& minimal);
+  void excuse_earlier_findings();
   bool is_settled(const std::string& key);
   bool gaps_may_have_time() const;
   void settle(const Suspicion& suspicion, ExplainedFinding explained);

@@ -109,6 +109,20 @@ CiItem replay_item(const CorpusEntry& entry, const ReplayResult& result, const s
   return item;
 }
 
+CiItem known_case_item(const KnownCase& known, const std::string& suite, bool strict) {
+  CiItem item;
+  item.suite = suite;
+  item.name = "known issue " + known.link + ", " + known.path;
+  item.file = known.path;
+  item.message = fmt::format("{} ({})", known_case_status_name(known.status), known.note);
+  if (known.status == KnownCase::Status::kNotTried) item.status = CiStatus::kSkipped;
+  if (known.status != KnownCase::Status::kNoLongerFails) return item;
+  item.status = CiStatus::kFailed;
+  item.level = strict ? CiLevel::kError : CiLevel::kWarning;
+  item.rule = kUnexpected;
+  return item;
+}
+
 CiItem not_run_item(const std::string& case_path, const std::string& suite, const std::string& why) {
   CiItem item;
   item.suite = suite;

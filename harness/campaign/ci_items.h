@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "campaign/campaign.h"
+#include "campaign/excuses.h"
 #include "campaign/replay.h"
 #include "store/ci_report.h"
 #include "store/finding_record.h"
@@ -26,6 +27,9 @@ struct ReplayCounting {
 };
 CiItem replay_item(const CorpusEntry& entry, const ReplayResult& result, const std::string& suite,
                    const ReplayCounting& counting);
+
+/// A case of a known issue that no longer fails: an error when `strict`, else a warning. Passed or skipped otherwise.
+CiItem known_case_item(const KnownCase& known, const std::string& suite, bool strict);
 
 /// A case that could not be run: `why` in words.
 CiItem not_run_item(const std::string& case_path, const std::string& suite, const std::string& why);

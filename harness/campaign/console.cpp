@@ -45,15 +45,16 @@ void Console::on_progress(const Progress& progress) {
   shown_ = terminal_;
 }
 
-void Console::on_finding(const Finding& finding, const std::string& folder) {
+void Console::on_finding(const Finding& finding, const std::string& folder, const std::string& excuse) {
   if (style_ == Style::kQuiet) return;
-  if (style_ == Style::kJsonLines) return print_line(finding_json(finding, folder));
+  if (style_ == Style::kJsonLines) return print_line(finding_json(finding, folder, excuse));
   clear();
-  std::fputs(fmt::format("{}: {}: {} ({} of {})\n  {}\n", finding.verdict.fault ? "FAULT" : "gap",
-                         finding.verdict.cls ? verdict_class_name(*finding.verdict.cls) : "", finding.verdict.signature,
-                         finding.reproduced, finding.tries, replay_command(folder))
-                 .c_str(),
-             stderr);
+  std::fputs(
+      fmt::format("{}: {}: {} ({} of {}){}\n  {}\n", excuse.empty() ? finding.verdict.fault ? "FAULT" : "gap" : "known",
+                  finding.verdict.cls ? verdict_class_name(*finding.verdict.cls) : "", finding.verdict.signature,
+                  finding.reproduced, finding.tries, excuse.empty() ? "" : ", " + excuse, replay_command(folder))
+          .c_str(),
+      stderr);
 }
 
 void Console::clear() {

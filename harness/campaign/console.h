@@ -18,7 +18,7 @@ class Console final : public CampaignListener {
   explicit Console(Style style);
   ~Console() override { clear(); }
   void on_progress(const Progress& progress) override;
-  void on_finding(const Finding& finding, const std::string& folder) override;
+  void on_finding(const Finding& finding, const std::string& folder, const std::string& excuse) override;
   void clear();  ///< takes the status line off the terminal
 
  private:

@@ -121,13 +121,14 @@ std::string status_json(const Progress& progress) {
   return one_line(root);
 }
 
-std::string finding_json(const Finding& finding, const std::string& folder) {
+std::string finding_json(const Finding& finding, const std::string& folder, const std::string& excuse) {
   return one_line({{"event", "finding"},
                    {"section", finding.verdict.fault ? "fault" : "gap"},
                    {"class", finding.verdict.cls ? verdict_class_name(*finding.verdict.cls) : ""},
                    {"signature", finding.verdict.signature},
                    {"reproduced", finding.reproduced},
                    {"tries", finding.tries},
+                   {"excuse", excuse},
                    {"folder", folder}});
 }
 

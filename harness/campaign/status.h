@@ -15,6 +15,6 @@ std::string status_line(const CampaignListener::Progress& progress);
 std::string status_json(const CampaignListener::Progress& progress);
 
 /// {"event": "finding", ...}, without a newline.
-std::string finding_json(const Finding& finding, const std::string& folder);
+std::string finding_json(const Finding& finding, const std::string& folder, const std::string& excuse);
 
 }  // namespace aotifuzz

@@ -37,7 +37,7 @@ void list(std::string* out, const std::string& title, const std::map<std::string
 void section(std::string* out, const CampaignResult& result, bool fault) {
   for (const auto& reported : result.findings) {
     const Finding& finding = reported.finding;
-    if (finding.verdict.fault != fault) continue;
+    if (finding.verdict.fault != fault || result.excuses.contains(reported.key)) continue;
     const auto known = result.ledger.known.find(reported.key);
     *out += fmt::format("  {}: {}\n", finding.verdict.cls ? verdict_class_name(*finding.verdict.cls) : "",
                         finding.verdict.signature);
@@ -57,8 +57,9 @@ void section(std::string* out, const CampaignResult& result, bool fault) {
 }
 
 int count(const CampaignResult& result, bool fault) {
-  return static_cast<int>(std::count_if(result.findings.begin(), result.findings.end(),
-                                        [&](const auto& reported) { return reported.finding.verdict.fault == fault; }));
+  return static_cast<int>(std::count_if(result.findings.begin(), result.findings.end(), [&](const auto& reported) {
+    return reported.finding.verdict.fault == fault && !result.excuses.contains(reported.key);
+  }));
 }
 
 std::string span_text(const Coverage::Dimension& dimension) {
@@ -70,6 +71,14 @@ std::string span_text(const Coverage::Dimension& dimension) {
 }
 
 }  // namespace
+
+int SummaryContext::exit_code(const CampaignResult& result) const {
+  const int code = result.exit_code(fail_on_gaps);
+  const bool alarm = strict_known && std::any_of(known_cases.begin(), known_cases.end(), [](const KnownCase& known) {
+                       return known.status == KnownCase::Status::kNoLongerFails;
+                     });
+  return alarm && code == kExitNoFaults ? kExitFaults : code;
+}
 
 std::string print_summary(const CampaignResult& result, const SummaryContext& context) {
   const Statistics& statistics = result.statistics;
@@ -131,7 +140,10 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
   if (result.gaps_waiting > 0)
     out += fmt::format("{} more gaps wait to be confirmed and reduced: the next run with --out {} begins with them\n",
                        result.gaps_waiting, context.out);
+  if (!result.excuses.empty()) out += fmt::format("do not count: {}\n", result.excuses.size());
+  for (const auto& [key, excuse] : result.excuses) out += fmt::format("  {}\n    {}\n", key, excuse);
   if (known_faults + known_gaps > 0) out += fmt::format("what is known lies in {}/findings\n", context.out);
+  out += print_known_cases(context.known_cases);
   if (statistics.mostly_unjudged())
     out += fmt::format(
         "\nnothing was judged in {} of {} cases, for the reasons above: this run says little about the package\n",
@@ -189,6 +201,7 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
   for (const auto& reported : result.findings) {
     const Finding& finding = reported.finding;
     const auto known = result.ledger.known.find(reported.key);
+    const auto excuse = result.excuses.find(reported.key);
     findings.push_back({{"section", finding.verdict.fault ? "fault" : "gap"},
                         {"class", finding.verdict.cls ? verdict_class_name(*finding.verdict.cls) : ""},
                         {"signature", finding.verdict.signature},
@@ -199,12 +212,20 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
                         {"reduction_runs", finding.reduction_runs},
                         {"certificate", finding.certificate},
                         {"duplicates", known == result.ledger.known.end() ? 0 : known->second.duplicates},
+                        {"excuse", excuse == result.excuses.end() ? "" : excuse->second},
                         {"folder", reported.folder}});
   }
   root["findings"] = std::move(findings);
+  root["excuses"] = result.excuses;
   root["known_faults"] = result.known_faults();
   root["known_gaps"] = result.known_gaps();
-  root["exit_code"] = result.exit_code(context.fail_on_gaps);
+  root["known_cases"] = ordered_json::array();
+  for (const KnownCase& known : context.known_cases)
+    root["known_cases"].push_back({{"issue", known.link},
+                                   {"case", known.path},
+                                   {"status", known_case_status_name(known.status)},
+                                   {"note", known.note}});
+  root["exit_code"] = context.exit_code(result);
   return root.dump(one_line ? -1 : 1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

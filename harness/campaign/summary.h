@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "campaign/campaign.h"
+#include "campaign/excuses.h"
 
 namespace aotifuzz {
 
@@ -17,6 +18,11 @@ struct SummaryContext {
   uint64_t worker_children = 0;
   double recovery_us_max = 0;
   bool fail_on_gaps = false;
+  std::vector<KnownCase> known_cases = {};
+  bool strict_known = false;  ///< a known case that no longer fails makes the exit code 1
+
+  /// Of the program.
+  int exit_code(const CampaignResult& result) const;
 };
 
 /// The text that ends a campaign.

@@ -12,6 +12,7 @@
 #include "campaign/console.h"
 #include "campaign/package_session.h"
 #include "campaign/summary.h"
+#include "campaign/triage.h"
 #include "generators/catalog.h"
 #include "generators/rapidcheck_choices.h"
 #include "generators/seed_cases.h"
@@ -25,6 +26,9 @@ namespace {
 // Larger inputs in proposed sizes cost memory and time without reaching other code; the generators' own tail goes
 // further.
 constexpr int64_t kElementsMax = 1 << 20;
+
+/// Of each case of a known issue: those that come now and then count as failing when one of these does.
+constexpr int kKnownRuns = 5;
 
 /// One case under compute-sanitizer, its worker's start apart: what takes longer is not worth it.
 constexpr std::chrono::minutes kSanitizeTimeout{2};
@@ -110,6 +114,7 @@ void FuzzCommand::declare(CLI::App& app) {
                "On stdout one JSON object a line: a status each second, each finding, at last the summary")
       ->excludes(json);
   ci_.declare(app);
+  excuses_.declare(app, /*with_baseline=*/true);
 }
 
 int FuzzCommand::run() {
@@ -122,6 +127,10 @@ int FuzzCommand::run() {
   options.out = out_.empty() ? "aotifuzz-out/" + std::filesystem::path(package_).stem().string() : out_;
   if (reduce_runs_ < 0)
     throw UsageError("not a number of runs", "--reduce-runs " + std::to_string(reduce_runs_), "give 0 or more");
+
+  const Excuses excuses(excuses_.known, excuses_.baseline);
+  if (!excuses.none())
+    options.excuse = [&excuses](const Verdict& verdict, const Case& minimal) { return excuses.of(verdict, minimal); };
 
   SessionRequest request;
   request.package = {package_, model_, reference_};
@@ -180,9 +189,29 @@ int FuzzCommand::run() {
   count_workers(session.worker(), &context);
   for (const auto& worker : workers) count_workers(*worker, &context);
   context.fail_on_gaps = options.fail_on_gaps;
+  context.strict_known = excuses_.strict;
+  if (!result.interrupted) context.known_cases = check_known_cases(excuses.issues(), session, kKnownRuns);
   fmt::print("{}",
              json_ || json_lines_ ? print_summary_json(result, context, json_lines_) : print_summary(result, context));
-  return result.exit_code(options.fail_on_gaps);
+  if (ci_.any()) write_ci(result, context, options.out);
+  return context.exit_code(result);
+}
+
+void FuzzCommand::write_ci(const CampaignResult& result, const SummaryContext& context, const std::string& out) const {
+  CiReport report;
+  report.items.push_back(campaign_item(result, package_));
+  for (const FindingRecord& finding : read_findings(out)) {
+    const std::string key = finding_key(finding.verdict);
+    const auto known = result.ledger.known.find(key);
+    // Other packages in the folder have slugs of their own.
+    if (known == result.ledger.known.end() || known->second.slug != finding.slug) continue;
+    report.items.push_back(finding_item(finding, package_, context.fail_on_gaps));
+    if (const auto excuse = result.excuses.find(key); excuse != result.excuses.end())
+      report.items.back().excuse = excuse->second;
+  }
+  for (const KnownCase& known : context.known_cases)
+    report.items.push_back(known_case_item(known, package_, context.strict_known));
+  ci_.write(std::move(report), json_ || json_lines_);
 }
 
 }  // namespace aotifuzz

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "campaign/summary.h"
 #include "store/worker_arguments.h"
 #include "targets/ci_options.h"
+#include "targets/excuse_options.h"
 
 namespace aotifuzz {
 
@@ -17,7 +19,10 @@ class FuzzCommand {
   int run();
 
  private:
+  void write_ci(const CampaignResult& result, const SummaryContext& context, const std::string& out) const;
+
   CiOptions ci_;
+  ExcuseOptions excuses_;
   std::string package_, model_, reference_, device_, out_, time_, timeout_ = "10s", fail_on_, generator_ = "mixed";
   std::vector<std::string> ops_;
   std::optional<uint64_t> cases_;

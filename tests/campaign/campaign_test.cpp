@@ -39,8 +39,12 @@ class RecordingListener final : public CampaignListener {
     ++ticks;
     if (on_tick) on_tick();
   }
-  void on_finding(const Finding& finding, const std::string&) override { findings.push_back(finding); }
+  void on_finding(const Finding& finding, const std::string&, const std::string& excuse) override {
+    findings.push_back(finding);
+    excuses.push_back(excuse);
+  }
   std::vector<Finding> findings;
+  std::vector<std::string> excuses;
   int ticks = 0;
   std::function<void()> on_tick;
 };
@@ -369,6 +373,23 @@ TEST_F(CampaignTest, AStateThatCannotBeReadIsSaidAndNotOverwritten) {
   FakeExecutor executor(threshold);
   EXPECT_THROW(run(executor), HarnessError);
   EXPECT_EQ(read_file(options_.out + "/state.json"), "{\"version\": 99}");
+}
+
+TEST_F(CampaignTest, AFindingWithAnExcuseIsListedAndFailsNothing) {
+  FakeExecutor executor(threshold);
+  options_.excuse = [](const Verdict& verdict, const Case& minimal) {
+    return verdict.signature == "wrong-result output 0" && minimal.inputs[0].sizes[0] == 16 ? "known issue 7: r" : "";
+  };
+  const CampaignResult first = run(executor);
+  EXPECT_EQ(first.exit_code(true), kExitNoFaults);
+  EXPECT_EQ(listener_.excuses, std::vector<std::string>{"known issue 7: r"});
+  const std::string summary = print_summary(first, {});
+  EXPECT_THAT(summary, HasSubstr("faults: 0"));
+  EXPECT_THAT(summary, HasSubstr("do not count: 1"));
+  EXPECT_THAT(summary, HasSubstr("known issue 7: r"));
+  EXPECT_EQ(run(executor).exit_code(true), kExitNoFaults) << "also when it was found earlier";
+  options_.excuse = {};
+  EXPECT_EQ(run(executor).exit_code(false), kExitFaults) << "and only as long as it has the excuse";
 }
 
 class JobsTest : public CampaignTest {

@@ -79,7 +79,7 @@ TEST(Status, BeforeTheFirstCaseNothingIsDividedByZero) {
 TEST(Status, AFindingIsOneLine) {
   Finding finding;
   finding.verdict = failed("odd \"signature\"\nof two lines");
-  const std::string text = finding_json(finding, "out/findings/x");
+  const std::string text = finding_json(finding, "out/findings/x", "");
   EXPECT_EQ(text.find('\n'), std::string::npos);
   EXPECT_EQ(json::parse(text)["signature"], finding.verdict.signature);
 }
