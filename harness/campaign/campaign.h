@@ -47,6 +47,8 @@ struct CampaignSubject {
   /// Runs a case whose memory fault is confirmed under compute-sanitizer, for one job at a time; throws HarnessError.
   /// Empty: not done.
   std::function<SanitizeResult(const Case&)> sanitize = {};
+  std::string aotifuzz_version = {};
+  std::vector<std::string> oracles = {}, not_judged = {};  ///< that are on; lines of what is not judged, and why
 };
 
 /// What a job needs of its own: a job is a thread that draws cases and has them run.

@@ -18,7 +18,7 @@ using Guard = std::lock_guard<std::mutex>;
 
 // What never comes again is looked into this often, then only counted.
 constexpr int kFlakyTries = 3;
-constexpr std::chrono::seconds kSaveEvery{5};
+constexpr std::chrono::seconds kSaveEvery{5}, kRecordEvery{30};
 // A campaign of 2,000 cases on a large model must not spend its hour on shrinking thirty gaps first.
 constexpr double kGapShare = 0.25;
 constexpr std::chrono::milliseconds kGapReduceTimeMin{1'000};
@@ -28,7 +28,12 @@ constexpr std::chrono::seconds kFinishMin{10};
 
 CampaignBoard::CampaignBoard(const CampaignSubject& subject, const CampaignOptions& options, CampaignListener& listener,
                              const std::atomic<bool>& stop, size_t jobs)
-    : subject_(subject), options_(options), listener_(listener), stop_(stop), jobs_(jobs) {}
+    : subject_(subject),
+      options_(options),
+      listener_(listener),
+      stop_(stop),
+      jobs_(jobs),
+      recorder_(subject, options) {}
 
 void CampaignBoard::open() {
   make_folder(options_.out);
@@ -36,6 +41,7 @@ void CampaignBoard::open() {
   remove_leftovers(options_.out);
   remove_leftovers(options_.out + "/findings");
   ledger_ = load_ledger(options_.out + "/state.json");
+  recorder_.open(&result_.coverage);
   for (const auto& [dimension, values] : subject_.landmarks) result_.coverage.expect(dimension, values);
   result_.statistics.jobs = static_cast<int>(jobs_.size());
   result_.ledger = ledger_.packages[subject_.context.package_hash];
@@ -51,7 +57,7 @@ void CampaignBoard::open() {
   }
   auto pending = std::exchange(result_.ledger.pending, {});
   unfinished_.assign(pending.begin(), pending.end());
-  begin_ = last_save_ = Clock::now();
+  begin_ = last_save_ = last_record_ = Clock::now();
 }
 
 std::string CampaignBoard::excuse(const std::string& key, const Verdict& verdict, const Case& minimal) {
@@ -79,8 +85,8 @@ CampaignResult CampaignBoard::close() {
   result_.interrupted = stop_;
   result_.statistics.passed_over = novelty_.passed_over();
   result_.statistics.elapsed_us = elapsed_us();
-  result_.jobs = jobs_;
   save();
+  record();
   std::stable_sort(result_.findings.begin(), result_.findings.end(), [](const auto& a, const auto& b) {
     return finding_rank(a.finding.verdict) < finding_rank(b.finding.verdict);
   });
@@ -168,6 +174,7 @@ void CampaignBoard::drawn(size_t job, uint64_t next_case) {
   const Guard guard(mutex_);
   result_.ledger.next_case[std::to_string(jobs_[job].seed)] = next_case;
   if (Clock::now() - last_save_ >= kSaveEvery) save();
+  if (Clock::now() - last_record_ >= kRecordEvery) record();
   tick_locked(job, "fuzzing");
 }
 
@@ -272,6 +279,14 @@ void CampaignBoard::save() {
   last_save_ = Clock::now();
 }
 
+void CampaignBoard::record() {
+  result_.jobs = jobs_;
+  result_.statistics.elapsed_us = elapsed_us();
+  result_.statistics.passed_over = novelty_.passed_over();
+  recorder_.write(result_);
+  last_record_ = Clock::now();
+}
+
 void CampaignBoard::tick(size_t job, const char* activity) {
   const Guard guard(mutex_);
   tick_locked(job, activity);
@@ -281,6 +296,7 @@ void CampaignBoard::tick_locked(size_t job, const char* activity) {
   jobs_[job].activity = activity;
   result_.statistics.elapsed_us = elapsed_us();
   result_.statistics.passed_over = novelty_.passed_over();
+  recorder_.sample(result_);
   listener_.on_progress({result_.statistics, result_.coverage, result_.ledger, jobs_, new_cell_us_, new_finding_us_});
 }
 

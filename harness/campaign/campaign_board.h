@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/campaign_recorder.h"
 #include "campaign/investigation.h"
 #include "campaign/novelty.h"
 
@@ -72,6 +73,7 @@ class CampaignBoard {
   void settle(const Suspicion& suspicion, ExplainedFinding explained);
   void report(ExplainedFinding explained, const std::string& key, uint64_t duplicates);
   void save();
+  void record();
   void tick_locked(size_t job, const char* activity);
   double elapsed_us() const;
 
@@ -95,7 +97,8 @@ class CampaignBoard {
   uint64_t cases_begun_ = 0;
   double new_cell_us_ = 0, new_finding_us_ = 0;
   Ledger ledger_;
-  std::chrono::steady_clock::time_point begin_, last_save_;
+  CampaignRecorder recorder_;
+  std::chrono::steady_clock::time_point begin_, last_save_, last_record_;
   CampaignResult result_;
 };
 

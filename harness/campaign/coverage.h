@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/case.h"
@@ -19,6 +20,9 @@ class Coverage {
   void expect(const std::string& dimension, const std::vector<int64_t>& landmarks);
   /// True when `c` reached a new cell.
   bool add(const Case& c, const std::vector<Violation>& broken);
+
+  /// Cells that earlier runs reached: they are new no more.
+  void start_from(std::set<std::string> cells) { cells_ = std::move(cells); }
 
   struct Dimension {
     int64_t least = 0, greatest = 0;

@@ -144,6 +144,7 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
   for (const auto& [key, excuse] : result.excuses) out += fmt::format("  {}\n    {}\n", key, excuse);
   if (known_faults + known_gaps > 0) out += fmt::format("what is known lies in {}/findings\n", context.out);
   out += print_known_cases(context.known_cases);
+  if (!context.report.empty()) out += fmt::format("report: {}\n", context.report);
   if (statistics.mostly_unjudged())
     out += fmt::format(
         "\nnothing was judged in {} of {} cases, for the reasons above: this run says little about the package\n",
@@ -159,6 +160,7 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
   if (one_line) root["event"] = "summary";
   root["package"] = context.package;
   root["out"] = context.out;
+  root["report"] = context.report;
   root["seed"] = result.jobs.front().seed;
   root["first_case"] = result.jobs.front().first_case;
   root["jobs"] = ordered_json::array();

@@ -12,6 +12,7 @@ namespace aotifuzz {
 struct SummaryContext {
   std::string package;
   std::string out;
+  std::string report;                   ///< path of report.html
   std::vector<std::string> oracles;     ///< that are on
   std::vector<std::string> not_judged;  ///< lines: what is not judged, and why
   uint64_t worker_starts = 0;

@@ -37,34 +37,8 @@ bool is_skipped(const CiItem& item) {
 
 // ---------------------------------------------------------------------------------------------------------- JUnit
 
-std::string xml_text(std::string_view clean) {
-  std::string out;
-  for (const char c : clean) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':  // "]]>" may not stand in text
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\r':  // parsers make line feeds of bare ones
-        out += "&#13;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string attribute(std::string_view name, std::string_view value) {
-  return fmt::format(" {}=\"{}\"", name, xml_text(line_of(value)));
+  return fmt::format(" {}=\"{}\"", name, xml_escaped(line_of(value)));
 }
 
 double seconds_of(const CiItem& item) {
@@ -80,7 +54,7 @@ std::string where(const CiItem& item) {
 std::string body(const CiItem& item) {
   std::string text = line_of(where(item));
   if (!text.empty()) text += '\n';
-  return xml_text(text + detail_of(item));
+  return xml_escaped(text + detail_of(item));
 }
 
 std::string testcase(const CiItem& item) {
@@ -93,7 +67,7 @@ std::string testcase(const CiItem& item) {
     return out + ">\n      <skipped" + attribute("message", item.excuse.empty() ? item.message : item.excuse) +
            "/>\n    </testcase>\n";
   if (item.status == CiStatus::kFailed)
-    return out + ">\n      <system-out>" + xml_text(line_of(item.rule + ": " + item.message)) + "\n" + body(item) +
+    return out + ">\n      <system-out>" + xml_escaped(line_of(item.rule + ": " + item.message)) + "\n" + body(item) +
            "</system-out>\n    </testcase>\n";
   return out + "/>\n";
 }

@@ -53,4 +53,30 @@ std::string cut_utf8(std::string text, size_t bytes_max) {
   return text + " [" + std::to_string(more) + " more bytes]";
 }
 
+std::string xml_escaped(std::string_view clean) {
+  std::string out;
+  for (const char c : clean) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':  // "]]>" may not stand in text
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\r':  // parsers make line feeds of bare ones
+        out += "&#13;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 }  // namespace aotifuzz

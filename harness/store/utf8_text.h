@@ -14,4 +14,7 @@ std::string clean_utf8(std::string_view text);
 /// (" [12 more bytes]", which comes on top).
 std::string cut_utf8(std::string text, size_t bytes_max);
 
+/// Text of clean_utf8() as it stands in XML and HTML, between tags or in double quotes.
+std::string xml_escaped(std::string_view clean);
+
 }  // namespace aotifuzz

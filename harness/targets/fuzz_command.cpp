@@ -11,6 +11,7 @@
 #include "campaign/ci_items.h"
 #include "campaign/console.h"
 #include "campaign/package_session.h"
+#include "campaign/report_file.h"
 #include "campaign/summary.h"
 #include "campaign/triage.h"
 #include "generators/catalog.h"
@@ -143,6 +144,7 @@ int FuzzCommand::run() {
   const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax);
   const WorkerHello hello = session.hello();
 
+  SummaryContext context;
   CampaignSubject subject{session.contract(),
                           session.has_reference(),
                           std::filesystem::absolute(package_).lexically_normal().string(),
@@ -152,13 +154,20 @@ int FuzzCommand::run() {
                           {}};
   for (const ContractBounds::SymbolBounds& symbol : bounds.symbols)
     if (!symbol.dim.empty()) subject.landmarks[symbol.dim] = symbol.landmarks;
-  subject.environment["aotifuzz"] = AOTIFUZZ_VERSION;
+  subject.environment["aotifuzz"] = subject.aotifuzz_version = AOTIFUZZ_VERSION;
+  subject.oracles = hello.oracles;
+  subject.not_judged = session.not_judged();
+  subject.not_judged.insert(subject.not_judged.end(), bounds.notes.begin(), bounds.notes.end());
   subject.others = session.other_allocators();
   // Of memory on the CPU the guard itself says what was touched.
   if (WorkerArguments arguments = session.arguments(); !arguments.device.empty() && !no_sanitize_)
     subject.sanitize = [arguments = std::move(arguments)](const Case& c) {
       return sanitize({.arguments = arguments, .before = {}, .input = c, .timeout = kSanitizeTimeout});
     };
+  context.package = package_;
+  context.out = options.out;
+  context.oracles = subject.oracles;
+  context.not_judged = subject.not_judged;
   struct sigaction action {};
   action.sa_handler = request_stop;
   ::sigaction(SIGINT, &action, nullptr);
@@ -180,12 +189,7 @@ int FuzzCommand::run() {
   const CampaignResult result = campaign.run(stop_requested);
   console.clear();
 
-  SummaryContext context;
-  context.package = package_;
-  context.out = options.out;
-  context.oracles = hello.oracles;
-  context.not_judged = session.not_judged();
-  context.not_judged.insert(context.not_judged.end(), bounds.notes.begin(), bounds.notes.end());
+  context.report = write_report_file(options.out);
   count_workers(session.worker(), &context);
   for (const auto& worker : workers) count_workers(*worker, &context);
   context.fail_on_gaps = options.fail_on_gaps;
@@ -200,7 +204,11 @@ int FuzzCommand::run() {
 void FuzzCommand::write_ci(const CampaignResult& result, const SummaryContext& context, const std::string& out) const {
   CiReport report;
   report.items.push_back(campaign_item(result, package_));
-  for (const FindingRecord& finding : read_findings(out)) {
+  std::vector<FindingRecord> findings = read_findings(out);
+  // GitHub shows the first ten of each level.
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const auto& a, const auto& b) { return finding_rank(a.verdict) < finding_rank(b.verdict); });
+  for (const FindingRecord& finding : findings) {
     const std::string key = finding_key(finding.verdict);
     const auto known = result.ledger.known.find(key);
     // Other packages in the folder have slugs of their own.
