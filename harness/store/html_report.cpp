@@ -86,13 +86,16 @@ std::string finding_html(const FindingRecord& finding, const std::string& excuse
   const Verdict& verdict = finding.verdict;
   const std::string cls(verdict.cls ? verdict_class_name(*verdict.cls) : "");
   const std::string slug = text(finding.slug);
+  // Most signatures begin with their class, which stands in front.
+  const std::string_view signature = verdict.signature;
+  const std::string_view rest = signature.starts_with(cls + " ") ? signature.substr(cls.size() + 1) : signature;
   std::string out = fmt::format(
       "<details id=\"{}\"><summary><span class=\"{}\">{}</span> {} <span class=\"faint\">{} of {}{}</span></summary>\n",
       slug,
       excuse.empty() && verdict.fault ? "bad"
       : excuse.empty()                ? "warn"
                                       : "faint",
-      text(cls), text(verdict.signature), finding.reproduced, finding.tries, finding.one_minimal ? ", 1-minimal" : "");
+      text(cls), text(rest), finding.reproduced, finding.tries, finding.one_minimal ? ", 1-minimal" : "");
   if (!excuse.empty()) out += "<p class=\"faint\">Does not count: " + text(excuse) + "</p>\n";
   if (verdict.cls) out += "<p>" + text(verdict_class_meaning(*verdict.cls)) + "</p>\n";
   if (!verdict.reason.empty()) out += "<p>" + text(verdict.reason) + "</p>\n";
