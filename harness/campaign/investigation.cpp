@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "campaign/confirmed_reduction.h"
+#include "campaign/failure_region.h"
 
 namespace aotifuzz {
 namespace {
@@ -43,6 +44,13 @@ Finding reduced(const InvestigationTools& tools, const Suspicion& suspicion, Fin
   finding.certificate = std::move(reduced->reduction.certificate);
   finding.reproduced = reduced->confirmation.reproduced;
   finding.tries = reduced->confirmation.tries;
+  // What comes now and then has no region that a few runs could show, and each hang costs the whole limit.
+  if (finding.verdict.fault && finding.one_minimal && finding.reproduced == finding.tries &&
+      finding.verdict.cls != VerdictClass::kHang) {
+    const std::vector<std::string> region =
+        explore_region(triage_of(tools), tools.executor, finding.minimal, finding.verdict, {}, stop);
+    finding.certificate.insert(finding.certificate.end(), region.begin(), region.end());
+  }
   return finding;
 }
 
