@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <latch>
 #include <thread>
 #include <utility>
 
@@ -115,12 +116,15 @@ Campaign::Campaign(CampaignSubject subject, CampaignOptions options, std::vector
 CampaignResult Campaign::run(const std::atomic<bool>& stop) {
   CampaignBoard board(subject_, options_, listener_, stop, jobs_.size());
   board.open();
+  // A worker dies with the thread that started it, and those of other allocators serve all jobs: none goes first.
+  std::latch all_done(static_cast<std::ptrdiff_t>(jobs_.size()));
   const auto run_job = [&](size_t index) {
     try {
       CampaignJob(index, jobs_.size(), jobs_[index], subject_, options_, board).run();
     } catch (...) {
       board.fail(std::current_exception());
     }
+    all_done.arrive_and_wait();
   };
   {
     std::vector<std::jthread> others;

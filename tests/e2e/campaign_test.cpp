@@ -265,10 +265,27 @@ TEST(Campaigns, AReportIsOneWellFormedPageThatCanBeWrittenAgain) {
   EXPECT_EQ(aotifuzz({"report", scratch / "none"}).exit_code, 3);
 }
 
+TEST(Campaigns, FindingsBecomeACorpusThatReplays) {
+  PACKED(package, kFaulty);
+  const ScratchFolder scratch;
+  ASSERT_EQ(aotifuzz({"fuzz", package, "--cases", "60", "--out", scratch / "out"}).exit_code, 1);
+  const std::string findings = scratch / "out/findings", corpus = scratch / "corpus";
+  const Ended merged = aotifuzz({"corpus", "merge", corpus, findings});
+  EXPECT_EQ(merged.exit_code, 0) << merged.err;
+  EXPECT_THAT(aotifuzz({"corpus", "merge", corpus, findings}).out, HasSubstr("0 of "));
+  EXPECT_FALSE(fs::exists(corpus + "/lock"));
+  EXPECT_THAT(aotifuzz({"corpus", "stats", corpus}).out, HasSubstr("fault wrong-result"));
+  EXPECT_EQ(aotifuzz({"corpus", "distil", corpus, "--to", scratch / "small"}).exit_code, 0);
+  EXPECT_EQ(aotifuzz({"corpus", "distil", corpus, "--to", scratch / "small"}).exit_code, 2) << "it is not empty";
+  EXPECT_EQ(aotifuzz({"replay", scratch / "small", "--expect-failing", "--times", "2"}).exit_code, 0);
+}
+
 TEST(Campaigns, WrongUseIsSaid) {
   for (const std::vector<std::string>& use : {std::vector<std::string>{"fuzz", "x.pt2", "--jobs", "0"},
                                               {"fuzz", "x.pt2", "--strict-known"},
                                               {"fuzz", "x.pt2", "--json", "--json-lines"},
+                                              {"corpus"},
+                                              {"corpus", "merge", "x"},
                                               {"report"}}) {
     const Ended ended = aotifuzz(use);
     EXPECT_EQ(ended.exit_code, 2) << ::testing::PrintToString(use);
