@@ -77,7 +77,6 @@ void CampaignBoard::excuse_earlier_findings() {
 }
 
 CampaignResult CampaignBoard::close() {
-  result_.gaps_waiting = pending_.size() + unfinished_.size();
   for (auto& [key, finding] : std::exchange(waiting_, {})) {
     result_.set_aside.erase(key);
     report({std::move(finding), std::nullopt, ""}, key, 0);
@@ -280,6 +279,7 @@ void CampaignBoard::save() {
 }
 
 void CampaignBoard::record() {
+  result_.gaps_waiting = pending_.size() + unfinished_.size();
   result_.jobs = jobs_;
   result_.statistics.elapsed_us = elapsed_us();
   result_.statistics.passed_over = novelty_.passed_over();

@@ -101,6 +101,13 @@ std::vector<KnownCase> check_known_cases(const std::vector<KnownIssue>& issues, 
   return out;
 }
 
+std::vector<KnownCase> untried_cases(const std::vector<KnownIssue>& issues, const std::string& why) {
+  std::vector<KnownCase> out;
+  for (const KnownIssue& issue : issues)
+    for (const std::string& path : issue.cases) out.push_back({issue.link, path, KnownCase::Status::kNotTried, why});
+  return out;
+}
+
 std::optional<KnownCase> known_but_fixed(const std::vector<KnownIssue>& issues, const CorpusEntry& entry,
                                          const ReplayResult& result) {
   if (result.status != ReplayResult::Status::kFixed || !entry.expectation) return std::nullopt;

@@ -45,6 +45,9 @@ KnownCase check_known_case(const KnownIssue& issue, const CorpusEntry& entry, Pa
 /// Every case that the known issues name, on the package of a campaign. Those of other packages are not tried.
 std::vector<KnownCase> check_known_cases(const std::vector<KnownIssue>& issues, PackageSession& session, int times);
 
+/// The same, none of them tried, for the reason in `why`.
+std::vector<KnownCase> untried_cases(const std::vector<KnownIssue>& issues, const std::string& why);
+
 /// An entry that was expected to fail as a known issue does and is fixed; none otherwise.
 std::optional<KnownCase> known_but_fixed(const std::vector<KnownIssue>& issues, const CorpusEntry& entry,
                                          const ReplayResult& result);

@@ -194,7 +194,9 @@ int FuzzCommand::run() {
   for (const auto& worker : workers) count_workers(*worker, &context);
   context.fail_on_gaps = options.fail_on_gaps;
   context.strict_known = excuses_.strict;
-  if (!result.interrupted) context.known_cases = check_known_cases(excuses.issues(), session, kKnownRuns);
+  // Whoever stops a campaign does not want to wait.
+  context.known_cases = result.interrupted ? untried_cases(excuses.issues(), "the campaign was stopped")
+                                           : check_known_cases(excuses.issues(), session, kKnownRuns);
   fmt::print("{}",
              json_ || json_lines_ ? print_summary_json(result, context, json_lines_) : print_summary(result, context));
   if (ci_.any()) write_ci(result, context, options.out);

@@ -70,6 +70,12 @@ TEST_F(ExcusesTest, AReplayedCaseNeedsOneForAllThatFails) {
       << "what fails as expected is what a replay is about";
 }
 
+TEST_F(ExcusesTest, CasesThatWereNotTriedAreSaid) {
+  write_file_whole(known(), "issue 7\nclass wrong-result\nsignature known\ncase a.txt\nreason because\n");
+  const std::vector<KnownCase> cases = untried_cases(Excuses(known(), "").issues(), "the campaign was stopped");
+  EXPECT_EQ(print_known_cases(cases), "known issue 7: " + folder_ + "/a.txt not tried (the campaign was stopped)\n");
+}
+
 TEST_F(ExcusesTest, AFixedCaseOfAKnownIssueIsAnAlarm) {
   const Excuses excuses(known(), "");
   CorpusEntry entry;
