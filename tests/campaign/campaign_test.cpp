@@ -442,9 +442,15 @@ TEST_F(JobsTest, EachGoesOnWhereItsSeedStopped) {
 
 TEST_F(JobsTest, ShareTheSeedCases) {
   source_.seed_list = {tied_case(1, 1), tied_case(2, 2), tied_case(3, 3), tied_case(4, 4)};
-  std::vector<FakeExecutor> executors(2, FakeExecutor([](const Case&) { return reported({passed()}); }));
+  std::atomic<int> ran[2] = {0, 0};
+  std::vector<FakeExecutor> executors;
+  for (std::atomic<int>& count : ran)
+    executors.emplace_back([&count](const Case&) {
+      ++count;
+      return reported({passed()});
+    });
   options_.cases = {};
-  listener_.on_tick = [&] { stop_ = executors[0].ran.size() > 20 && executors[1].ran.size() > 20; };
+  listener_.on_tick = [&] { stop_ = ran[0] > 20 && ran[1] > 20; };
   run_jobs(executors);
   EXPECT_EQ(executors[0].ran[0], tied_case(1, 1));
   EXPECT_EQ(executors[0].ran[1], tied_case(3, 3));
