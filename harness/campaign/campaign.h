@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -14,7 +13,6 @@
 #include "campaign/case_executor.h"
 #include "campaign/case_source.h"
 #include "campaign/coverage.h"
-#include "campaign/novelty.h"
 #include "campaign/sanitizer.h"
 #include "campaign/statistics.h"
 #include "campaign/triage.h"
@@ -27,12 +25,14 @@ namespace aotifuzz {
 struct CampaignOptions {
   std::optional<std::chrono::milliseconds> time;  ///< none: no limit
   std::optional<uint64_t> cases;                  ///< none: no limit
-  uint64_t seed = 1;
-  std::string out;  ///< folder
+  uint64_t seed = 1;                              ///< of the first job; the next has the next seed, and so on
+  std::string out;                                ///< folder
   int confirm_runs = 5;
   int reduce_runs = 200;
   std::chrono::milliseconds reduce_time{60'000};  ///< per finding
   bool fail_on_gaps = false;
+  /// Why a finding does not fail the run (campaign/excuses.h), "" when it does; no function: each does.
+  std::function<std::string(const Verdict&, const Case& minimal)> excuse = {};
 };
 
 /// The package under test, as a campaign sees it.
@@ -43,23 +43,46 @@ struct CampaignSubject {
   std::map<std::string, std::string> environment;
   FindingContext context;                                 ///< inputs_python is filled in for each finding
   std::map<std::string, std::vector<int64_t>> landmarks;  ///< values worth trying, by dimension: for coverage
-  std::vector<OtherAllocator> others = {};                ///< where memory faults are tried too
-  /// Runs a case whose memory fault is confirmed under compute-sanitizer; throws HarnessError. Empty: not done.
+  /// Where memory faults are tried too; one job at a time.
+  std::vector<OtherAllocator> others = {};
+  /// Runs a case whose memory fault is confirmed under compute-sanitizer, for one job at a time; throws HarnessError.
+  /// Empty: not done.
   std::function<SanitizeResult(const Case&)> sanitize = {};
   const PackageInfo* info = nullptr;  ///< null: of kernels only the names are known
+  std::string aotifuzz_version = {};
+  std::vector<std::string> oracles = {}, not_judged = {
+  TriageContext triage() const { return {contract, has_reference, info}; }
+};  ///< that are on; lines of what is not judged, and why
 };
 
-/// What a campaign tells while it runs.
+/// What a job needs of its own: a job is a thread that draws cases and has them run.
+struct CampaignJobParts {
+  CaseExecutor& executor;
+  const CaseSource& source;
+};
+
+/// What a campaign tells while it runs. Calls come from the threads of the jobs, one at a time.
 class CampaignListener {
  public:
   virtual ~CampaignListener() = default;
-  struct Progress {
-    const Statistics& statistics;
-    int faults = 0, gaps = 0;   ///< known so far, earlier runs included
+  struct Job {
+    uint64_t seed = 0;
+    uint64_t first_case = 0;    ///< index that this run began with
+    uint64_t cases = 0;         ///< of this run
+    double reduction_us = 0;    ///< spent on confirming and reducing
     const char* activity = "";  ///< "fuzzing", "confirming", "reducing"
   };
+  struct Progress {
+    const Statistics& statistics;
+    const Coverage& coverage;
+    const Ledger::Section& ledger;  ///< what is known, earlier runs included
+    const std::vector<Job>& jobs;
+    double new_cell_us = 0;     ///< when the last new cell came, since the beginning of the run; 0: none yet
+    double new_finding_us = 0;  ///< the same of findings
+  };
   virtual void on_progress(const Progress& progress) = 0;
-  virtual void on_finding(const Finding& finding, const std::string& folder) = 0;
+  /// `excuse`: why it does not fail the run; "" when it does.
+  virtual void on_finding(const Finding& finding, const std::string& folder, const std::string& excuse) = 0;
 };
 
 struct CampaignResult {
@@ -69,14 +92,15 @@ struct CampaignResult {
     Finding finding;
     std::string key, folder;
   };
-  std::vector<Reported> findings;        ///< of this run, in report order
-  std::map<std::string, int> set_aside;  ///< failed verdicts that never came again, by key: how often seen
-  Ledger::Section ledger;                ///< earlier runs included
-  uint64_t first_case = 0;               ///< index that this run began with
-  uint64_t seed = 1;
+  std::vector<Reported> findings;              ///< of this run, in report order
+  std::map<std::string, int> set_aside;        ///< failed verdicts that never came again, by key: how often seen
+  Ledger::Section ledger;                      ///< earlier runs included
+  std::map<std::string, std::string> excuses;  ///< why known findings do not fail the run, by key
+  std::vector<CampaignListener::Job> jobs;
   bool interrupted = false;
   size_t gaps_waiting = 0;  ///< not looked into yet: the next run with the same folder does
 
+  /// Without those that have an excuse.
   int known_faults() const;
   int known_gaps() const;
   /// Exit code of the program: DESIGN.md section 10.
@@ -85,59 +109,22 @@ struct CampaignResult {
 
 /// Draws cases, has them run, and turns failed verdicts into findings: the first of each kind is confirmed in fresh
 /// processes, reduced and written to OUT/findings; later ones are counted and cost nothing. What OUT knows from earlier
-/// runs is not reported again.
+/// runs is not reported again. Several jobs do so at the same time and share what is known.
 class Campaign {
  public:
-  Campaign(CampaignSubject subject, CampaignOptions options, CaseExecutor& executor, const CaseSource& source,
+  /// One job for each of `jobs`, at least one. The first runs in the thread that calls run().
+  Campaign(CampaignSubject subject, CampaignOptions options, std::vector<CampaignJobParts> jobs,
            CampaignListener& listener);
 
-  /// Ends at the limits of the options or when `stop` turns true; both ways everything known is on disk.
+  /// Ends at the limits of the options or when `stop` turns true; both ways everything known is on disk. Throws
+  /// HarnessError, of whichever job met it, when all have ended.
   CampaignResult run(const std::atomic<bool>& stop);
 
  private:
-  /// A failed verdict and where it was seen.
-  struct Suspicion {
-    Case input;
-    Verdict verdict;
-    std::vector<Case> earlier;  ///< ran before it in the same process, oldest first
-    uint64_t duplicates = 0;
-  };
-
-  void run_case(const Case& c, const std::vector<Violation>& broken);
-  void run_pending_of_earlier_run();
-  bool gaps_may_have_time() const;
-  void investigate_next_gap();
-  void triage(const Suspicion& suspicion);
-  Finding investigate(const Suspicion& suspicion, const std::string& key);
-  Finding reduced(const Suspicion& suspicion, const std::string& key, Finding finding, bool each_time, int replays);
-  bool out_of_time() const;
-  bool may_finish_gaps() const;
-  std::chrono::milliseconds reduce_time(const Verdict& verdict) const;
-  void report(Finding finding, const std::string& key, uint64_t duplicates);
-  std::optional<SanitizeResult> explain_memory_fault(Finding* finding);
-  void add_kernel_detail(Finding* finding, FindingContext* context) const;
-  void save();
-  void progress(const char* activity);
-  bool stopped() const { return stop_ && *stop_; }
-
   CampaignSubject subject_;
   CampaignOptions options_;
-  CaseExecutor& executor_;
-  const CaseSource& source_;
+  std::vector<CampaignJobParts> jobs_;
   CampaignListener& listener_;
-  TriageContext triage_;
-
-  const std::atomic<bool>* stop_ = nullptr;
-  Novelty novelty_;
-  std::deque<Case> in_this_process_;          ///< cases that the executor's process ran before the current one
-  std::map<std::string, Suspicion> pending_;  ///< gaps that wait for their share of the time, by key
-  std::vector<std::string> unfinished_;       ///< pending cases of an earlier run that have not run yet
-  double gap_us_ = 0;                         ///< spent on gaps
-  std::map<std::string, Finding> waiting_;    ///< shown only after other cases; reported when nothing better comes
-  Ledger ledger_;
-  uint64_t next_case_ = 0;
-  std::chrono::steady_clock::time_point begin_, last_save_;
-  CampaignResult result_;
 };
 
 }  // namespace aotifuzz

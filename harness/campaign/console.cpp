@@ -1,40 +1,60 @@
 #include "campaign/console.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
 
-#include "campaign/duration_text.h"
+#include "campaign/status.h"
 #include "store/finding_folder.h"
 
 namespace aotifuzz {
+namespace {
 
-Console::Console() : terminal_(::isatty(STDERR_FILENO)), begin_(std::chrono::steady_clock::now()), last_(begin_) {}
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kTerminalEvery{200}, kLineEvery{10'000}, kJsonEvery{1'000};
+constexpr size_t kColumns = 80;  // of a terminal that does not say
+
+/// A line longer than the terminal wraps, and then \r does not return to its beginning.
+std::string fitted(std::string line) {
+  winsize size{};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return line.substr(0, (known ? size.ws_col : kColumns) - 1);
+}
+
+void print_line(const std::string& line) {
+  std::fputs((line + "\n").c_str(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+Console::Console(Style style) : style_(style), terminal_(::isatty(STDERR_FILENO)), last_(Clock::now()) {}
 
 void Console::on_progress(const Progress& progress) {
-  const auto now = std::chrono::steady_clock::now();
-  const auto every = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10'000);
-  if (now - last_ < every) return;
+  if (style_ == Style::kQuiet) return;
+  const auto now = Clock::now();
+  if (now - last_ < (style_ == Style::kJsonLines ? kJsonEvery : terminal_ ? kTerminalEvery : kLineEvery)) return;
   last_ = now;
-  const Statistics& statistics = progress.statistics;
-  const double fuzzing_us = statistics.elapsed_us - statistics.reduction_us;
-  const std::string line =
-      fmt::format("{}  {} cases, {:.0f} cases/s  faults {}, gaps {}  {}", print_duration(statistics.elapsed_us / 1e6),
-                  statistics.cases, fuzzing_us > 0 ? 1e6 * static_cast<double>(statistics.cases) / fuzzing_us : 0,
-                  progress.faults, progress.gaps, progress.activity);
-  std::fputs(terminal_ ? ("\r\x1b[K" + line).c_str() : (line + "\n").c_str(), stderr);
+  if (style_ == Style::kJsonLines) return print_line(status_json(progress));
+  const std::string line = status_line(progress);
+  std::fputs(terminal_ ? ("\r\x1b[K" + fitted(line)).c_str() : (line + "\n").c_str(), stderr);
   std::fflush(stderr);
   shown_ = terminal_;
 }
 
-void Console::on_finding(const Finding& finding, const std::string& folder) {
+void Console::on_finding(const Finding& finding, const std::string& folder, const std::string& excuse) {
+  if (style_ == Style::kQuiet) return;
+  if (style_ == Style::kJsonLines) return print_line(finding_json(finding, folder, excuse));
   clear();
-  std::fputs(fmt::format("{}: {}: {} ({} of {})\n  {}\n", finding.verdict.fault ? "FAULT" : "gap",
-                         finding.verdict.cls ? verdict_class_name(*finding.verdict.cls) : "", finding.verdict.signature,
-                         finding.reproduced, finding.tries, replay_command(folder))
-                 .c_str(),
-             stderr);
+  std::fputs(
+      fmt::format("{}: {}: {} ({} of {}){}\n  {}\n", excuse.empty() ? finding.verdict.fault ? "FAULT" : "gap" : "known",
+                  finding.verdict.cls ? verdict_class_name(*finding.verdict.cls) : "", finding.verdict.signature,
+                  finding.reproduced, finding.tries, excuse.empty() ? "" : ", " + excuse, replay_command(folder))
+          .c_str(),
+      stderr);
 }
 
 void Console::clear() {

@@ -42,23 +42,48 @@ void Coverage::expect(const std::string& dimension, const std::vector<int64_t>& 
   dimensions_[dimension].landmarks.insert(landmarks.begin(), landmarks.end());
 }
 
-void Coverage::add(const Case& c, const std::vector<Violation>& broken) {
+std::string size_class(int64_t size) {
+  if (size <= 2) return std::to_string(size);
+  int log = 1;
+  while (log < 62 && int64_t{2} << log <= size) ++log;
+  const auto power = [](int exponent) { return "2^" + std::to_string(exponent); };
+  const int64_t floor = int64_t{1} << log;
+  if (size == floor) return power(log);
+  if (size == floor + 1) return power(log) + "+1";
+  if (size == 2 * floor - 1) return power(log + 1) + "-1";
+  return power(log) + ".." + power(log + 1) + (size % 16 == 0 ? ", of 16" : "");
+}
+
+bool Coverage::add(const Case& c, const std::vector<Violation>& broken) {
+  const size_t cells_before = cells_.size();
   if (broken.empty()) ++allowed_;
-  for (const Violation& violation : broken) ++broken_[violation.text];
+  for (const Violation& violation : broken) {
+    ++broken_[violation.text];
+    cells_.insert("breaks " + violation.text);
+  }
   for (const CaseInput& input : c.inputs) {
     if (input.kind != CaseInput::Kind::kTensor) continue;
-    ++layouts_[layout_name(input)];
+    const std::string layout = layout_name(input);
+    ++layouts_[layout];
+    cells_.insert(input.name + " layout " + layout);
     ++dtypes_[std::string(dtype_name(input.dtype))];
-    if (input.storage_of.empty() && !input.zero_tensor) ++values_[std::string(value_kind_name(input.values.kind))];
+    if (input.storage_of.empty() && !input.zero_tensor) {
+      const std::string kind(value_kind_name(input.values.kind));
+      ++values_[kind];
+      cells_.insert(input.name + " values " + kind);
+    }
     for (size_t d = 0; d < input.sizes.size(); ++d) {
-      Dimension& dimension = dimensions_[input.name + ".size(" + std::to_string(d) + ")"];
+      const std::string name = input.name + ".size(" + std::to_string(d) + ")";
+      Dimension& dimension = dimensions_[name];
       const int64_t size = input.sizes[d];
+      cells_.insert(name + " " + size_class(size));
       dimension.least = dimension.cases == 0 ? size : std::min(dimension.least, size);
       dimension.greatest = dimension.cases == 0 ? size : std::max(dimension.greatest, size);
       ++dimension.cases;
       if (dimension.landmarks.count(size)) dimension.hit.insert(size);
     }
   }
+  return cells_.size() > cells_before;
 }
 
 }  // namespace aotifuzz

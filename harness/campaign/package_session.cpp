@@ -105,6 +105,10 @@ PackageSession::PackageSession(SessionRequest request)
       throw UsageError("the op library is not a file", "--ops " + library, "give the path of a shared library");
 }
 
+std::unique_ptr<WorkerProcess> PackageSession::another_worker() const {
+  return std::make_unique<WorkerProcess>(worker_options(request_, info_));
+}
+
 std::vector<OtherAllocator> PackageSession::other_allocators() {
   if (arguments().device.empty()) return {{"without the guard", &caching_worker_}};
   return {{"mode caching", &caching_worker_}, {"mode nocache", &nocache_worker_}};

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ class PackageSession {
   bool has_reference() { return hello().has_reference; }
   TriageContext triage() { return {info_.contract, has_reference(), &info_}; }
   WorkerProcess& worker() { return worker_; }
+  /// One more like it, for another job. Starts with its first case.
+  std::unique_ptr<WorkerProcess> another_worker() const;
   /// Workers with torch's own allocator, as in production, and on a device also without its cache. Each starts with its
   /// first case.
   std::vector<OtherAllocator> other_allocators();

@@ -26,6 +26,11 @@ struct ReplayResult {
   std::vector<std::string> fails;  ///< distinct finding keys seen
   bool fault = false;              ///< what fails (or failed, when fixed) is a fault
   std::string note;                ///< what was not looked for, and why; "" = everything was
+
+  bool fails_now() const {
+    return status == Status::kStillFails || status == Status::kFlaky || status == Status::kChanged ||
+           status == Status::kFails;
+  }
 };
 
 std::string_view replay_status_name(ReplayResult::Status status);  ///< "still fails"

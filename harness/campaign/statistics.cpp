@@ -1,5 +1,7 @@
 #include "campaign/statistics.h"
 
+#include <algorithm>
+
 namespace aotifuzz {
 namespace {
 
@@ -46,6 +48,11 @@ void Statistics::add(const CaseResult& result, const std::vector<Verdict>& all) 
     any = true;
   }
   if (any) ++judged;
+}
+
+double Statistics::cases_per_second() const {
+  const double fuzzing_us = std::max(elapsed_us * jobs - reduction_us, 1.0);
+  return 1e6 * static_cast<double>(cases) / fuzzing_us * jobs;
 }
 
 }  // namespace aotifuzz

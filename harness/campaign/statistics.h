@@ -20,15 +20,17 @@ class Statistics {
   uint64_t deaths = 0;
   uint64_t passed_over = 0;  ///< drawn but not run: outside the contract in ways that bring nothing new
   uint64_t reduction_runs = 0;
-  double reduction_us = 0;
-  double elapsed_us = 0;                     ///< whole campaign
+  double reduction_us = 0;  ///< confirming and reducing, of all jobs together
+  double elapsed_us = 0;    ///< whole campaign
+  int jobs = 1;
   std::map<std::string, uint64_t> outcomes;  ///< of the package's first run: "finished", "rejected", "SIGSEGV", "hang"
   std::map<std::string, uint64_t> verdicts;  ///< "close: pass"
   std::map<std::string, uint64_t> skips;     ///< "close: random op: aten.rand.default"
   std::map<std::string, uint64_t> mistrusted;
   std::map<std::string, uint64_t> sanitizer;  ///< memory faults of a device: "named the buffer", "not run: ..."
 
-  double cases_per_second() const { return elapsed_us > 0 ? 1e6 * static_cast<double>(cases) / elapsed_us : 0; }
+  /// Of all jobs together, as long as they look for findings.
+  double cases_per_second() const;
   /// Judging hardly anything must not look like finding nothing.
   bool mostly_unjudged() const { return judged * 2 < cases; }
 };

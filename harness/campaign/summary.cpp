@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "campaign/duration_text.h"
+#include "campaign/novelty.h"
 #include "store/finding_folder.h"
 
 namespace aotifuzz {
@@ -36,7 +37,7 @@ void list(std::string* out, const std::string& title, const std::map<std::string
 void section(std::string* out, const CampaignResult& result, bool fault) {
   for (const auto& reported : result.findings) {
     const Finding& finding = reported.finding;
-    if (finding.verdict.fault != fault) continue;
+    if (finding.verdict.fault != fault || result.excuses.contains(reported.key)) continue;
     const auto known = result.ledger.known.find(reported.key);
     *out += fmt::format("  {}: {}\n", finding.verdict.cls ? verdict_class_name(*finding.verdict.cls) : "",
                         finding.verdict.signature);
@@ -56,8 +57,9 @@ void section(std::string* out, const CampaignResult& result, bool fault) {
 }
 
 int count(const CampaignResult& result, bool fault) {
-  return static_cast<int>(std::count_if(result.findings.begin(), result.findings.end(),
-                                        [&](const auto& reported) { return reported.finding.verdict.fault == fault; }));
+  return static_cast<int>(std::count_if(result.findings.begin(), result.findings.end(), [&](const auto& reported) {
+    return reported.finding.verdict.fault == fault && !result.excuses.contains(reported.key);
+  }));
 }
 
 std::string span_text(const Coverage::Dimension& dimension) {
@@ -70,16 +72,27 @@ std::string span_text(const Coverage::Dimension& dimension) {
 
 }  // namespace
 
+int SummaryContext::exit_code(const CampaignResult& result) const {
+  const int code = result.exit_code(fail_on_gaps);
+  const bool alarm = strict_known && std::any_of(known_cases.begin(), known_cases.end(), [](const KnownCase& known) {
+                       return known.status == KnownCase::Status::kNoLongerFails;
+                     });
+  return alarm && code == kExitNoFaults ? kExitFaults : code;
+}
+
 std::string print_summary(const CampaignResult& result, const SummaryContext& context) {
   const Statistics& statistics = result.statistics;
   const Coverage& coverage = result.coverage;
   std::string out = fmt::format("\n{}{}\n", context.package, result.interrupted ? " (stopped early)" : "");
-  const double fuzzing_us = std::max(statistics.elapsed_us - statistics.reduction_us, 1.0);
-  out += fmt::format(
-      "{} cases in {} ({:.0f} cases/s; {} of it went into confirming and reducing), seed {}, from case {}\n",
-      statistics.cases, print_duration(statistics.elapsed_us / 1e6),
-      1e6 * static_cast<double>(statistics.cases) / fuzzing_us, print_duration(statistics.reduction_us / 1e6),
-      result.seed, result.first_case);
+  const bool alone = result.jobs.size() == 1;
+  out += fmt::format("{} cases in {} ({:.0f} cases/s; {} of {} went into confirming and reducing)", statistics.cases,
+                     print_duration(statistics.elapsed_us / 1e6), statistics.cases_per_second(),
+                     print_duration(statistics.reduction_us / 1e6),
+                     alone ? "it" : fmt::format("the time of {} jobs", result.jobs.size()));
+  for (const auto& job : result.jobs)
+    out += fmt::format("{}seed {}, from case {}{}", alone ? ", " : "\n  job: ", job.seed, job.first_case,
+                       alone ? "" : fmt::format(", {} cases", job.cases));
+  out += "\n";
   out += fmt::format("package: {}; {} processes died, {} served cases, slowest recovery {:.1f} ms\n",
                      joined(statistics.outcomes), statistics.deaths, context.worker_children,
                      context.recovery_us_max / 1000);
@@ -127,7 +140,11 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
   if (result.gaps_waiting > 0)
     out += fmt::format("{} more gaps wait to be confirmed and reduced: the next run with --out {} begins with them\n",
                        result.gaps_waiting, context.out);
+  if (!result.excuses.empty()) out += fmt::format("do not count: {}\n", result.excuses.size());
+  for (const auto& [key, excuse] : result.excuses) out += fmt::format("  {}\n    {}\n", key, excuse);
   if (known_faults + known_gaps > 0) out += fmt::format("what is known lies in {}/findings\n", context.out);
+  out += print_known_cases(context.known_cases);
+  if (!context.report.empty()) out += fmt::format("report: {}\n", context.report);
   if (statistics.mostly_unjudged())
     out += fmt::format(
         "\nnothing was judged in {} of {} cases, for the reasons above: this run says little about the package\n",
@@ -135,20 +152,27 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
   return out;
 }
 
-std::string print_summary_json(const CampaignResult& result, const SummaryContext& context) {
+std::string print_summary_json(const CampaignResult& result, const SummaryContext& context, bool one_line) {
   using nlohmann::ordered_json;
   const Statistics& statistics = result.statistics;
   const Coverage& coverage = result.coverage;
   ordered_json root;
+  if (one_line) root["event"] = "summary";
   root["package"] = context.package;
   root["out"] = context.out;
-  root["seed"] = result.seed;
-  root["first_case"] = result.first_case;
+  root["report"] = context.report;
+  root["seed"] = result.jobs.front().seed;
+  root["first_case"] = result.jobs.front().first_case;
+  root["jobs"] = ordered_json::array();
+  for (const auto& job : result.jobs)
+    root["jobs"].push_back({{"seed", job.seed},
+                            {"first_case", job.first_case},
+                            {"cases", job.cases},
+                            {"seconds_reducing", job.reduction_us / 1e6}});
   root["cases"] = statistics.cases;
   root["seconds"] = statistics.elapsed_us / 1e6;
   root["seconds_reducing"] = statistics.reduction_us / 1e6;
-  root["cases_per_second"] =
-      1e6 * static_cast<double>(statistics.cases) / std::max(statistics.elapsed_us - statistics.reduction_us, 1.0);
+  root["cases_per_second"] = statistics.cases_per_second();
   root["interrupted"] = result.interrupted;
   root["judged"] = statistics.judged;
   root["passed_over"] = statistics.passed_over;
@@ -172,15 +196,14 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
                         {"cases", dimension.cases},
                         {"landmarks", dimension.landmarks},
                         {"hit", dimension.hit}};
-  root["coverage"] = {{"dimensions", std::move(dimensions)},
-                      {"layouts", coverage.layouts()},
-                      {"values", coverage.values()},
-                      {"dtypes", coverage.dtypes()},
-                      {"broken", coverage.broken()}};
+  root["coverage"] = {{"dimensions", std::move(dimensions)}, {"layouts", coverage.layouts()},
+                      {"values", coverage.values()},         {"dtypes", coverage.dtypes()},
+                      {"broken", coverage.broken()},         {"cells", coverage.cells().size()}};
   ordered_json findings = ordered_json::array();
   for (const auto& reported : result.findings) {
     const Finding& finding = reported.finding;
     const auto known = result.ledger.known.find(reported.key);
+    const auto excuse = result.excuses.find(reported.key);
     findings.push_back({{"section", finding.verdict.fault ? "fault" : "gap"},
                         {"class", finding.verdict.cls ? verdict_class_name(*finding.verdict.cls) : ""},
                         {"signature", finding.verdict.signature},
@@ -191,13 +214,21 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
                         {"reduction_runs", finding.reduction_runs},
                         {"certificate", finding.certificate},
                         {"duplicates", known == result.ledger.known.end() ? 0 : known->second.duplicates},
+                        {"excuse", excuse == result.excuses.end() ? "" : excuse->second},
                         {"folder", reported.folder}});
   }
   root["findings"] = std::move(findings);
+  root["excuses"] = result.excuses;
   root["known_faults"] = result.known_faults();
   root["known_gaps"] = result.known_gaps();
-  root["exit_code"] = result.exit_code(context.fail_on_gaps);
-  return root.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  root["known_cases"] = ordered_json::array();
+  for (const KnownCase& known : context.known_cases)
+    root["known_cases"].push_back({{"issue", known.link},
+                                   {"case", known.path},
+                                   {"status", known_case_status_name(known.status)},
+                                   {"note", known.note}});
+  root["exit_code"] = context.exit_code(result);
+  return root.dump(one_line ? -1 : 1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace aotifuzz

@@ -9,21 +9,25 @@ namespace {
 
 struct ClassName {
   VerdictClass cls;
-  std::string_view name;
+  std::string_view name, meaning;
 };
 
 constexpr std::array<ClassName, 11> kClassNames = {{
-    {VerdictClass::kWrongResult, "wrong-result"},
-    {VerdictClass::kWrongMetadata, "wrong-metadata"},
-    {VerdictClass::kInputChanged, "input-changed"},
-    {VerdictClass::kUnstable, "unstable"},
-    {VerdictClass::kRejectsLegal, "rejects-legal"},
-    {VerdictClass::kMemoryFault, "memory-fault"},
-    {VerdictClass::kCrash, "crash"},
-    {VerdictClass::kHang, "hang"},
-    {VerdictClass::kLeak, "leak"},
-    {VerdictClass::kMissesError, "misses-error"},
-    {VerdictClass::kAcceptsIllegal, "accepts-illegal"},
+    {VerdictClass::kWrongResult, "wrong-result",
+     "The compiled package returns other values than eager, beyond what any legal order of arithmetic gives."},
+    {VerdictClass::kWrongMetadata, "wrong-metadata",
+     "The compiled package returns another size, stride, dtype, device or aliasing than eager."},
+    {VerdictClass::kInputChanged, "input-changed", "The compiled package leaves its inputs otherwise than eager does."},
+    {VerdictClass::kUnstable, "unstable", "Two runs of the compiled package on the same inputs differ."},
+    {VerdictClass::kRejectsLegal, "rejects-legal",
+     "The compiled package refuses inputs that the program declares and eager accepts."},
+    {VerdictClass::kMemoryFault, "memory-fault", "The compiled package reads or writes outside its buffers."},
+    {VerdictClass::kCrash, "crash", "The compiled package ends its process with a signal."},
+    {VerdictClass::kHang, "hang", "The compiled package does not end."},
+    {VerdictClass::kLeak, "leak", "Memory grows with each run of the compiled package."},
+    {VerdictClass::kMissesError, "misses-error", "Eager raises an error; the compiled package returns something."},
+    {VerdictClass::kAcceptsIllegal, "accepts-illegal",
+     "The compiled package accepts inputs outside what the program declares."},
 }};
 
 }  // namespace
@@ -39,6 +43,22 @@ std::optional<VerdictClass> verdict_class_from_name(std::string_view name) {
   for (const ClassName& row : kClassNames)
     if (row.name == name) return row.cls;
   return std::nullopt;
+}
+
+std::string_view verdict_class_meaning(VerdictClass cls) {
+  for (const ClassName& row : kClassNames)
+    if (row.cls == cls) return row.meaning;
+  AOTIFUZZ_CHECK(false) << static_cast<int>(cls);
+  return "";
+}
+
+const std::vector<VerdictClass>& verdict_classes() {
+  static const std::vector<VerdictClass> all = [] {
+    std::vector<VerdictClass> out;
+    for (const ClassName& row : kClassNames) out.push_back(row.cls);
+    return out;
+  }();
+  return all;
 }
 
 std::string_view verdict_status_name(VerdictStatus status) {

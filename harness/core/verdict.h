@@ -24,6 +24,8 @@ enum class VerdictClass {
 };
 std::string_view verdict_class_name(VerdictClass cls);  ///< "wrong-result"
 std::optional<VerdictClass> verdict_class_from_name(std::string_view name);
+std::string_view verdict_class_meaning(VerdictClass cls);  ///< one sentence, for whoever reads a report
+const std::vector<VerdictClass>& verdict_classes();        ///< all of them
 
 enum class VerdictStatus { kPass, kFail, kSkip, kMistrusted };
 std::string_view verdict_status_name(VerdictStatus status);

@@ -34,35 +34,6 @@ std::string first_lines(const std::string& text, size_t most) {
   return out + "(" + std::to_string(left) + " more lines)\n";
 }
 
-std::string what_it_means(const Verdict& verdict) {
-  if (!verdict.cls) return "";
-  switch (*verdict.cls) {
-    case VerdictClass::kWrongResult:
-      return "The compiled package returns other values than eager, beyond what any legal order of arithmetic gives.";
-    case VerdictClass::kWrongMetadata:
-      return "The compiled package returns another size, stride, dtype, device or aliasing than eager.";
-    case VerdictClass::kInputChanged:
-      return "The compiled package leaves its inputs otherwise than eager does.";
-    case VerdictClass::kUnstable:
-      return "Two runs of the compiled package on the same inputs differ.";
-    case VerdictClass::kRejectsLegal:
-      return "The compiled package refuses inputs that the program declares and eager accepts.";
-    case VerdictClass::kMemoryFault:
-      return "The compiled package reads or writes outside its buffers.";
-    case VerdictClass::kCrash:
-      return "The compiled package ends its process with a signal.";
-    case VerdictClass::kHang:
-      return "The compiled package does not end.";
-    case VerdictClass::kLeak:
-      return "Memory grows with each run of the compiled package.";
-    case VerdictClass::kMissesError:
-      return "Eager raises an error; the compiled package returns something.";
-    case VerdictClass::kAcceptsIllegal:
-      return "The compiled package accepts inputs outside what the program declares.";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string print_issue_report(const Finding& finding, const FindingContext& context, const std::string& script,
@@ -72,7 +43,7 @@ std::string print_issue_report(const Finding& finding, const FindingContext& con
   std::string out =
       "# [AOTInductor] " + cls + ": " + (verdict.reason.empty() ? verdict.signature : verdict.reason) + "\n\n";
   out +=
-      "## What is wrong\n\n" + what_it_means(verdict) + " " +
+      "## What is wrong\n\n" + std::string(verdict.cls ? verdict_class_meaning(*verdict.cls) : "") + " " +
       (verdict.fault ? "The inputs are legal: the exported program declares them and eager accepts them."
                      : "The inputs are not legal, and nothing stops them: this is a gap in what the package checks.") +
       "\n\n";

@@ -5,11 +5,13 @@
 #include <system_error>
 
 #include "core/error.h"
+#include "targets/corpus_command.h"
 #include "targets/doctor_command.h"
 #include "targets/fuzz_command.h"
 #include "targets/inspect_command.h"
 #include "targets/minimize_command.h"
 #include "targets/replay_command.h"
+#include "targets/report_command.h"
 #include "targets/sanitize_command.h"
 #include "targets/say.h"
 #include "targets/trace_command.h"
@@ -23,6 +25,8 @@ int main(int argc, char** argv) {
   app.footer("Exit codes: 0 no faults, 1 faults, 2 usage, 3 the world is wrong, 4 internal.");
   FuzzCommand fuzz;
   ReplayCommand replay;
+  ReportCommand report;
+  CorpusCommand corpus;
   MinimizeCommand minimize;
   InspectCommand inspect;
   DoctorCommand doctor;
@@ -30,6 +34,8 @@ int main(int argc, char** argv) {
   TraceCommand trace;
   CLI::App& fuzz_app = *app.add_subcommand("fuzz", "Fuzz a package");
   CLI::App& replay_app = *app.add_subcommand("replay", "Say for each case: still fails, fixed, changed, or flaky");
+  CLI::App& report_app = *app.add_subcommand("report", "Write a campaign's report.html anew");
+  CLI::App& corpus_app = *app.add_subcommand("corpus", "Merge, distil and count folders of cases");
   CLI::App& minimize_app = *app.add_subcommand("minimize", "Shrink a case further");
   CLI::App& inspect_app = *app.add_subcommand("inspect", "Print what a package is");
   CLI::App& trace_app = *app.add_subcommand("trace", "Show what flows through the kernels of a package");
@@ -38,6 +44,8 @@ int main(int argc, char** argv) {
       *app.add_subcommand("sanitize", "Run a case of a CUDA package under compute-sanitizer: thread, address, line");
   fuzz.declare(fuzz_app);
   replay.declare(replay_app);
+  report.declare(report_app);
+  corpus.declare(corpus_app);
   minimize.declare(minimize_app);
   inspect.declare(inspect_app);
   doctor.declare(doctor_app);
@@ -47,6 +55,8 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     const int code = fuzz_app.parsed()       ? fuzz.run()
                      : replay_app.parsed()   ? replay.run()
+                     : report_app.parsed()   ? report.run()
+                     : corpus_app.parsed()   ? corpus.run()
                      : minimize_app.parsed() ? minimize.run()
                      : doctor_app.parsed()   ? doctor.run()
                      : sanitize_app.parsed() ? sanitize.run()

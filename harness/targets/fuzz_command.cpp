@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 
 #include "campaign/campaign.h"
+#include "campaign/ci_items.h"
 #include "campaign/console.h"
 #include "campaign/package_session.h"
+#include "campaign/report_file.h"
 #include "campaign/summary.h"
+#include "campaign/triage.h"
 #include "generators/catalog.h"
 #include "generators/rapidcheck_choices.h"
 #include "generators/seed_cases.h"
@@ -23,6 +27,9 @@ namespace {
 // Larger inputs in proposed sizes cost memory and time without reaching other code; the generators' own tail goes
 // further.
 constexpr int64_t kElementsMax = 1 << 20;
+
+/// Of each case of a known issue: those that come now and then count as failing when one of these does.
+constexpr int kKnownRuns = 5;
 
 /// One case under compute-sanitizer, its worker's start apart: what takes longer is not worth it.
 constexpr std::chrono::minutes kSanitizeTimeout{2};
@@ -59,6 +66,12 @@ class GeneratedCases final : public CaseSource {
   uint64_t seed_;
 };
 
+void count_workers(const WorkerProcess& worker, SummaryContext* context) {
+  context->worker_starts += worker.counters().starts;
+  context->worker_children += worker.counters().children;
+  context->recovery_us_max = std::max(context->recovery_us_max, worker.counters().recovery_us_max);
+}
+
 }  // namespace
 
 void FuzzCommand::declare(CLI::App& app) {
@@ -67,6 +80,11 @@ void FuzzCommand::declare(CLI::App& app) {
   app.add_option("--cases", cases_, "How many cases")->check(CLI::Range(1.0, 1e15));
   app.add_option("--seed", seed_, "Same seed and package: same cases, byte for byte")
       ->check(CLI::Range(0.0, 9e18))
+      ->capture_default_str();
+  app.add_option("--jobs", jobs_,
+                 "Jobs side by side, each with a worker and a seed of its own: SEED, SEED+1, ... One for each core is "
+                 "a good number")
+      ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   app.add_option("--out", out_,
                  "Folder for findings and state; a later run with it goes on (default: aotifuzz-out/<package>)");
@@ -82,15 +100,22 @@ void FuzzCommand::declare(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--reduce-runs", reduce_runs_, "Most runs for shrinking one finding; 0 = do not shrink")
       ->capture_default_str();
-  app.add_option("--per-kernel", kernels_every_,
-                 "Judge every kernel in one case of so many; 0 = only where a wrong output must be explained. Needs the "
-                 "kernel map of aotifuzz_pack")
+  app.add_option(
+         "--per-kernel", kernels_every_,
+         "Judge every kernel in one case of so many; 0 = only where a wrong output must be explained. Needs the "
+         "kernel map of aotifuzz_pack")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   app.add_option("--fail-on", fail_on_, "faults, or gaps to exit 1 on gaps too (default: faults)");
   app.add_flag("--no-sanitize", no_sanitize_,
                "Do not run memory faults of a device under compute-sanitizer, which names buffer and thread");
-  app.add_flag("--json", json_, "Summary as JSON on stdout");
+  app.add_flag("--quiet", quiet_, "Print the summary only");
+  CLI::Option* json = app.add_flag("--json", json_, "Summary as JSON on stdout");
+  app.add_flag("--json-lines", json_lines_,
+               "On stdout one JSON object a line: a status each second, each finding, at last the summary")
+      ->excludes(json);
+  ci_.declare(app);
+  excuses_.declare(app, /*with_baseline=*/true);
 }
 
 int FuzzCommand::run() {
@@ -104,6 +129,10 @@ int FuzzCommand::run() {
   if (reduce_runs_ < 0)
     throw UsageError("not a number of runs", "--reduce-runs " + std::to_string(reduce_runs_), "give 0 or more");
 
+  const Excuses excuses(excuses_.known, excuses_.baseline);
+  if (!excuses.none())
+    options.excuse = [&excuses](const Verdict& verdict, const Case& minimal) { return excuses.of(verdict, minimal); };
+
   SessionRequest request;
   request.package = {package_, model_, reference_};
   request.ops = ops_;
@@ -113,9 +142,9 @@ int FuzzCommand::run() {
   request.kernels_every = kernels_every_;
   PackageSession session(std::move(request));
   const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax);
-  const GeneratedCases source(session.contract(), bounds, generator_, seed_);
   const WorkerHello hello = session.hello();
 
+  SummaryContext context;
   CampaignSubject subject{session.contract(),
                           session.has_reference(),
                           std::filesystem::absolute(package_).lexically_normal().string(),
@@ -125,37 +154,75 @@ int FuzzCommand::run() {
                           {}};
   for (const ContractBounds::SymbolBounds& symbol : bounds.symbols)
     if (!symbol.dim.empty()) subject.landmarks[symbol.dim] = symbol.landmarks;
-  subject.environment["aotifuzz"] = AOTIFUZZ_VERSION;
   subject.info = &session.info();
+  subject.environment["aotifuzz"] = subject.aotifuzz_version = AOTIFUZZ_VERSION;
+  subject.oracles = hello.oracles;
+  subject.not_judged = session.not_judged();
+  subject.not_judged.insert(subject.not_judged.end(), bounds.notes.begin(), bounds.notes.end());
   subject.others = session.other_allocators();
   // Of memory on the CPU the guard itself says what was touched.
   if (WorkerArguments arguments = session.arguments(); !arguments.device.empty() && !no_sanitize_)
     subject.sanitize = [arguments = std::move(arguments)](const Case& c) {
       return sanitize({.arguments = arguments, .before = {}, .input = c, .timeout = kSanitizeTimeout});
     };
+  context.package = package_;
+  context.out = options.out;
+  context.oracles = subject.oracles;
+  context.not_judged = subject.not_judged;
   struct sigaction action {};
   action.sa_handler = request_stop;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
 
-  say("{}: torch {}, seed {}, findings go to {}\n", package_, hello.torch_version, seed_, options.out);
-  Console console;
-  Campaign campaign(std::move(subject), options, session.worker(), source, console);
+  if (!quiet_ && !json_lines_)
+    say("{}: torch {}, seed {}, findings go to {}\n", package_, hello.torch_version, seed_, options.out);
+  Console console(json_lines_ ? Console::Style::kJsonLines : quiet_ ? Console::Style::kQuiet : Console::Style::kPeople);
+  std::vector<std::unique_ptr<GeneratedCases>> sources;
+  std::vector<std::unique_ptr<WorkerProcess>> workers;  // of the second job and those after it
+  std::vector<CampaignJobParts> jobs;
+  for (int job = 0; job < jobs_; ++job) {
+    sources.push_back(
+        std::make_unique<GeneratedCases>(session.contract(), bounds, generator_, seed_ + static_cast<uint64_t>(job)));
+    if (job > 0) workers.push_back(session.another_worker());
+    jobs.push_back({job > 0 ? *workers.back() : session.worker(), *sources.back()});
+  }
+  Campaign campaign(std::move(subject), options, std::move(jobs), console);
   const CampaignResult result = campaign.run(stop_requested);
   console.clear();
 
-  SummaryContext context;
-  context.package = package_;
-  context.out = options.out;
-  context.oracles = hello.oracles;
-  context.not_judged = session.not_judged();
-  context.not_judged.insert(context.not_judged.end(), bounds.notes.begin(), bounds.notes.end());
-  context.worker_starts = session.worker().counters().starts;
-  context.worker_children = session.worker().counters().children;
-  context.recovery_us_max = session.worker().counters().recovery_us_max;
+  context.report = write_report_file(options.out);
+  count_workers(session.worker(), &context);
+  for (const auto& worker : workers) count_workers(*worker, &context);
   context.fail_on_gaps = options.fail_on_gaps;
-  fmt::print("{}", json_ ? print_summary_json(result, context) : print_summary(result, context));
-  return result.exit_code(options.fail_on_gaps);
+  context.strict_known = excuses_.strict;
+  // Whoever stops a campaign does not want to wait.
+  context.known_cases = result.interrupted ? untried_cases(excuses.issues(), "the campaign was stopped")
+                                           : check_known_cases(excuses.issues(), session, kKnownRuns);
+  fmt::print("{}",
+             json_ || json_lines_ ? print_summary_json(result, context, json_lines_) : print_summary(result, context));
+  if (ci_.any()) write_ci(result, context, options.out);
+  return context.exit_code(result);
+}
+
+void FuzzCommand::write_ci(const CampaignResult& result, const SummaryContext& context, const std::string& out) const {
+  CiReport report;
+  report.items.push_back(campaign_item(result, package_));
+  std::vector<FindingRecord> findings = read_findings(out);
+  // GitHub shows the first ten of each level.
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const auto& a, const auto& b) { return finding_rank(a.verdict) < finding_rank(b.verdict); });
+  for (const FindingRecord& finding : findings) {
+    const std::string key = finding_key(finding.verdict);
+    const auto known = result.ledger.known.find(key);
+    // Other packages in the folder have slugs of their own.
+    if (known == result.ledger.known.end() || known->second.slug != finding.slug) continue;
+    report.items.push_back(finding_item(finding, package_, context.fail_on_gaps));
+    if (const auto excuse = result.excuses.find(key); excuse != result.excuses.end())
+      report.items.back().excuse = excuse->second;
+  }
+  for (const KnownCase& known : context.known_cases)
+    report.items.push_back(known_case_item(known, package_, context.strict_known));
+  ci_.write(std::move(report), json_ || json_lines_);
 }
 
 }  // namespace aotifuzz

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "campaign/ci_items.h"
 #include "campaign/replay.h"
 #include "targets/command_options.h"
 
@@ -19,14 +21,14 @@ constexpr std::string_view kNotRun = "not run";
 
 /// What the replays come to.
 struct Tally {
-  int failing = 0, good = 0, not_judged = 0, not_run = 0, surprises = 0;
+  int failing = 0, known = 0, good = 0, not_judged = 0, not_run = 0, surprises = 0;
   std::map<std::string_view, int> by_status;
 
-  void add(const ReplayResult& result, bool fail_on_gaps) {
+  void add(const ReplayResult& result, bool fail_on_gaps, bool excused) {
     ++by_status[replay_status_name(result.status)];
-    const bool fails = result.status == Status::kStillFails || result.status == Status::kFlaky ||
-                       result.status == Status::kChanged || result.status == Status::kFails;
-    if (fails && (result.fault || fail_on_gaps))
+    if (result.fails_now() && excused)
+      ++known;
+    else if (result.fails_now() && (result.fault || fail_on_gaps))
       ++failing;
     else if (result.status == Status::kNotJudged)
       ++not_judged;
@@ -77,14 +79,33 @@ class Sessions {
   std::tuple<std::string, std::string, std::string, std::vector<std::string>> key_;
 };
 
-nlohmann::ordered_json entry_json(const CorpusEntry& entry, const ReplayResult& result) {
+nlohmann::ordered_json entry_json(const CorpusEntry& entry, const ReplayResult& result, const std::string& excuse) {
   return {{"case", entry.path},
           {"status", replay_status_name(result.status)},
           {"section", result.fault ? "fault" : "gap"},
           {"reproduced", result.reproduced},
           {"tries", result.tries},
           {"fails", result.fails},
+          {"excuse", excuse},
           {"expected", entry.expectation ? entry.expectation->signature : ""}};
+}
+
+/// The cases that known issues name, each on the package that it or the command line says.
+void check_known(const std::vector<KnownIssue>& issues,
+                 const std::function<SessionRequest(const CorpusEntry&)>& request, int times, Sessions& sessions,
+                 std::vector<KnownCase>* out) {
+  for (const KnownIssue& issue : issues)
+    for (const std::string& path : issue.cases) {
+      try {
+        for (const std::string& file : find_cases(path)) {
+          const CorpusEntry entry = read_entry(file);
+          out->push_back(check_known_case(issue, entry, sessions.open(request(entry)), times));
+        }
+      } catch (const HarnessError& error) {
+        const std::string why = error.what();
+        out->push_back({issue.link, path, KnownCase::Status::kNotTried, why.substr(0, why.find('\n'))});
+      }
+    }
 }
 
 }  // namespace
@@ -105,34 +126,47 @@ void ReplayCommand::declare(CLI::App& app) {
   app.add_flag("--expect-failing", expect_failing_,
                "For a corpus of known failures: exit 1 when one is fixed or changed");
   app.add_flag("--json", json_, "Result as JSON on stdout");
+  ci_.declare(app);
+  excuses_.declare(app, /*with_baseline=*/false);
 }
 
 int ReplayCommand::run() {
   if (times_ < 1) throw UsageError("not a number of runs", "--times " + std::to_string(times_), "give 1 or more");
   const bool fail_on_gaps = fail_on_gaps_option(fail_on_);
   const auto timeout = duration_option("--timeout", timeout_);
+  const auto request_for = [&](const CorpusEntry& entry) {
+    SessionRequest request = package_.request_for(entry);
+    request.timeout = timeout;
+    request.memory_mib = memory_mib_;
+    return request;
+  };
   const std::vector<std::string> cases = find_cases(path_);
   Sessions sessions;
   Tally tally;
+  CiReport ci;
+  const Excuses excuses(excuses_.known, "");
+  std::vector<KnownCase> known_cases;
   auto list = nlohmann::ordered_json::array();
   for (const std::string& path : cases) {
     try {
       const CorpusEntry entry = read_entry(path);
-      SessionRequest request = package_.request_for(entry);
-      request.timeout = timeout;
-      request.memory_mib = memory_mib_;
-      PackageSession& session = sessions.open(std::move(request));
+      PackageSession& session = sessions.open(request_for(entry));
       session.require_fitting(entry.input, entry.path);
       const ReplayResult result = replay(session.triage(), session.worker(), entry, times_);
-      tally.add(result, fail_on_gaps);
+      const std::string excuse = result.fails_now() ? excuses.of(entry, result) : "";
+      tally.add(result, fail_on_gaps, !excuse.empty());
+      ci.items.push_back(replay_item(entry, result, path_, {fail_on_gaps, expect_failing_}));
+      ci.items.back().excuse = excuse;
+      if (auto fixed = known_but_fixed(excuses.issues(), entry, result)) known_cases.push_back(std::move(*fixed));
       if (json_)
-        list.push_back(entry_json(entry, result));
+        list.push_back(entry_json(entry, result, excuse));
       else
-        fmt::print("{}", print_replay(entry, result));
+        fmt::print("{}{}", print_replay(entry, result), excuse.empty() ? "" : "  " + excuse + "\n");
     } catch (const HarnessError& error) {
       // One bad file must not hide what the others have to say.
       if (cases.size() == 1) throw;
       tally.add_not_run();
+      ci.items.push_back(not_run_item(path, path_, error.what()));
       if (json_)
         list.push_back({{"case", path}, {"status", kNotRun}, {"error", error.what()}});
       else
@@ -140,16 +174,36 @@ int ReplayCommand::run() {
     }
     std::fflush(stdout);
   }
-  const int exit_code = tally.exit_code(expect_failing_);
+  check_known(excuses.issues(), request_for, times_, sessions, &known_cases);
+  bool alarm = false;
+  for (const KnownCase& known : known_cases) {
+    ci.items.push_back(known_case_item(known, path_, excuses_.strict));
+    alarm |= known.status == KnownCase::Status::kNoLongerFails;
+  }
+  int exit_code = tally.exit_code(expect_failing_);
+  if (alarm && excuses_.strict && exit_code == kExitNoFaults) exit_code = kExitFaults;
   if (json_) {
-    const nlohmann::ordered_json root = {{"cases", std::move(list)}, {"failing", tally.failing},
-                                         {"good", tally.good},       {"not_judged", tally.not_judged},
-                                         {"not_run", tally.not_run}, {"exit_code", exit_code}};
+    auto known_list = nlohmann::ordered_json::array();
+    for (const KnownCase& known : known_cases)
+      known_list.push_back({{"issue", known.link},
+                            {"case", known.path},
+                            {"status", known_case_status_name(known.status)},
+                            {"note", known.note}});
+    const nlohmann::ordered_json root = {{"cases", std::move(list)},
+                                         {"failing", tally.failing},
+                                         {"known", tally.known},
+                                         {"good", tally.good},
+                                         {"not_judged", tally.not_judged},
+                                         {"not_run", tally.not_run},
+                                         {"known_cases", std::move(known_list)},
+                                         {"exit_code", exit_code}};
     fmt::print("{}\n", root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else if (cases.size() > 1) {
     fmt::print("{} cases: {}; {} count as failing ({})\n", cases.size(), tally.counts(), tally.failing,
                fail_on_gaps ? "faults and gaps" : "faults");
   }
+  if (!json_) fmt::print("{}", print_known_cases(known_cases));
+  ci_.write(std::move(ci), json_);
   return exit_code;
 }
 

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "targets/ci_options.h"
+#include "targets/excuse_options.h"
 #include "targets/package_options.h"
 
 namespace aotifuzz {
@@ -15,6 +17,8 @@ class ReplayCommand {
 
  private:
   PackageOptions package_;
+  CiOptions ci_;
+  ExcuseOptions excuses_;
   std::string path_, timeout_ = "10s", fail_on_;
   int64_t memory_mib_ = 0;
   int times_ = 5;

@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <thread>
 
+#include "campaign/report_file.h"
 #include "campaign/summary.h"
 #include "store/atomic_file.h"
+#include "store/campaign_record.h"
 #include "store/case_text.h"
 #include "tests/campaign/fake_executor.h"
 
@@ -16,6 +18,7 @@ namespace aotifuzz {
 namespace {
 
 using namespace test;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
@@ -39,8 +42,12 @@ class RecordingListener final : public CampaignListener {
     ++ticks;
     if (on_tick) on_tick();
   }
-  void on_finding(const Finding& finding, const std::string&) override { findings.push_back(finding); }
+  void on_finding(const Finding& finding, const std::string&, const std::string& excuse) override {
+    findings.push_back(finding);
+    excuses.push_back(excuse);
+  }
   std::vector<Finding> findings;
+  std::vector<std::string> excuses;
   int ticks = 0;
   std::function<void()> on_tick;
 };
@@ -59,8 +66,8 @@ class CampaignTest : public ::testing::Test {
   CampaignResult run(CaseExecutor& executor) {
     FindingContext context;
     context.package_hash = hash_;
-    Campaign campaign({contract_, true, "/models/m.pt2", "", {{"torch", "2.11.0"}}, context, {}}, options_, executor,
-                      source_, listener_);
+    Campaign campaign({contract_, true, "/models/m.pt2", "", {{"torch", "2.11.0"}}, context, {}}, options_,
+                      {{executor, source_}}, listener_);
     return campaign.run(stop_);
   }
 
@@ -89,8 +96,9 @@ TEST_F(CampaignTest, APlantedThresholdIsReportedOnceReducedToItAndCounted) {
   EXPECT_EQ(result.exit_code(false), kExitFaults);
   EXPECT_EQ(result.statistics.cases, 100u);
   EXPECT_GT(result.ledger.known.begin()->second.duplicates, 50u);
-  // Reduction is paid for once: duplicates cost their own run and no more.
-  EXPECT_LT(executor.ran.size(), 100 + 5 + 5 + 100u);
+  EXPECT_THAT(finding.certificate, Contains(HasSubstr("it fails for every one >= 16 (")));
+  // Reduction and the search for its region are paid for once: duplicates cost their own run and no more.
+  EXPECT_LT(executor.ran.size(), 100 + 5 + 5 + 100 + 4 * 70u);
 }
 
 TEST_F(CampaignTest, AFindingIsAFolderThatReadsBack) {
@@ -116,7 +124,7 @@ TEST_F(CampaignTest, ASecondRunGoesOnAndReportsNothingAgain) {
   const size_t ran = executor.ran.size();
   listener_.findings.clear();
   const CampaignResult second = run(executor);
-  EXPECT_EQ(second.first_case, 100u);
+  EXPECT_EQ(second.jobs[0].first_case, 100u);
   EXPECT_TRUE(second.findings.empty());
   EXPECT_TRUE(listener_.findings.empty());
   EXPECT_EQ(second.ledger.cases, 200u);
@@ -168,7 +176,7 @@ TEST_F(CampaignTest, AnotherPackageInTheSameFolderHasASectionOfItsOwn) {
   run(executor);
   hash_ = "00000000000000bb";
   const CampaignResult other = run(executor);
-  EXPECT_EQ(other.first_case, 0u);
+  EXPECT_EQ(other.jobs[0].first_case, 0u);
   ASSERT_EQ(other.findings.size(), 1u);
   const Ledger ledger = load_ledger(options_.out + "/state.json");
   EXPECT_EQ(ledger.packages.size(), 2u);
@@ -179,9 +187,9 @@ TEST_F(CampaignTest, AnotherSeedBeginsAtItsOwnStart) {
   FakeExecutor executor([](const Case&) { return reported({passed()}); });
   run(executor);
   options_.seed = 2;
-  EXPECT_EQ(run(executor).first_case, 0u);
+  EXPECT_EQ(run(executor).jobs[0].first_case, 0u);
   options_.seed = 1;
-  EXPECT_EQ(run(executor).first_case, 100u);
+  EXPECT_EQ(run(executor).jobs[0].first_case, 100u);
 }
 
 TEST_F(CampaignTest, ACrashIsConfirmedReducedAndLeadsTheReport) {
@@ -369,6 +377,144 @@ TEST_F(CampaignTest, AStateThatCannotBeReadIsSaidAndNotOverwritten) {
   FakeExecutor executor(threshold);
   EXPECT_THROW(run(executor), HarnessError);
   EXPECT_EQ(read_file(options_.out + "/state.json"), "{\"version\": 99}");
+}
+
+TEST_F(CampaignTest, AFindingWithAnExcuseIsListedAndFailsNothing) {
+  FakeExecutor executor(threshold);
+  options_.excuse = [](const Verdict& verdict, const Case& minimal) {
+    return verdict.signature == "wrong-result output 0" && minimal.inputs[0].sizes[0] == 16 ? "known issue 7: r" : "";
+  };
+  const CampaignResult first = run(executor);
+  EXPECT_EQ(first.exit_code(true), kExitNoFaults);
+  EXPECT_EQ(listener_.excuses, std::vector<std::string>{"known issue 7: r"});
+  const std::string summary = print_summary(first, {});
+  EXPECT_THAT(summary, HasSubstr("faults: 0"));
+  EXPECT_THAT(summary, HasSubstr("do not count: 1"));
+  EXPECT_THAT(summary, HasSubstr("known issue 7: r"));
+  EXPECT_EQ(run(executor).exit_code(true), kExitNoFaults) << "also when it was found earlier";
+  options_.excuse = {};
+  EXPECT_EQ(run(executor).exit_code(false), kExitFaults) << "and only as long as it has the excuse";
+}
+
+class JobsTest : public CampaignTest {
+ protected:
+  /// As many jobs as executors, each with a source of its own.
+  CampaignResult run_jobs(std::vector<FakeExecutor>& executors) {
+    std::vector<CampaignJobParts> jobs;
+    for (FakeExecutor& executor : executors) jobs.push_back({executor, source_});
+    FindingContext context;
+    context.package_hash = hash_;
+    Campaign campaign({contract_, true, "/models/m.pt2", "", {}, context, {}}, options_, jobs, listener_);
+    return campaign.run(stop_);
+  }
+};
+
+TEST_F(JobsTest, FindEachFaultOnceAndCountTheRest) {
+  std::vector<FakeExecutor> executors(4, FakeExecutor(threshold));
+  options_.cases = 400;
+  const CampaignResult result = run_jobs(executors);
+  EXPECT_EQ(result.findings.size(), 1u);
+  EXPECT_EQ(listener_.findings.size(), 1u);
+  EXPECT_EQ(result.statistics.cases, 400u);
+  EXPECT_EQ(result.findings[0].finding.minimal.inputs[0].sizes[0], 16);
+  uint64_t cases = 0;
+  for (size_t job = 0; job < 4; ++job) {
+    cases += result.jobs[job].cases;
+    EXPECT_EQ(result.jobs[job].seed, 1 + job);
+  }
+  EXPECT_EQ(cases, 400u);
+  EXPECT_THAT(print_summary(result, {}), HasSubstr("job: seed 4, from case 0, "));
+}
+
+TEST_F(JobsTest, EachGoesOnWhereItsSeedStopped) {
+  const auto pass = [](const Case&) { return reported({passed()}); };
+  std::vector<FakeExecutor> first(2, FakeExecutor(pass)), second(3, FakeExecutor(pass));
+  options_.cases = 50;
+  const CampaignResult before = run_jobs(first);
+  const CampaignResult after = run_jobs(second);
+  for (size_t job = 0; job < 2; ++job) {
+    const uint64_t done = before.ledger.next_case.at(std::to_string(1 + job));
+    EXPECT_EQ(after.jobs[job].first_case, done);
+  }
+  EXPECT_EQ(after.jobs[2].first_case, 0u);
+  EXPECT_EQ(after.ledger.cases, 100u);
+}
+
+TEST_F(JobsTest, ShareTheSeedCases) {
+  source_.seed_list = {tied_case(1, 1), tied_case(2, 2), tied_case(3, 3), tied_case(4, 4)};
+  std::atomic<int> ran[2] = {0, 0};
+  std::vector<FakeExecutor> executors;
+  for (std::atomic<int>& count : ran)
+    executors.emplace_back([&count](const Case&) {
+      ++count;
+      return reported({passed()});
+    });
+  options_.cases = {};
+  listener_.on_tick = [&] { stop_ = ran[0] > 20 && ran[1] > 20; };
+  run_jobs(executors);
+  EXPECT_EQ(executors[0].ran[0], tied_case(1, 1));
+  EXPECT_EQ(executors[0].ran[1], tied_case(3, 3));
+  EXPECT_EQ(executors[1].ran[0], tied_case(2, 2));
+  EXPECT_EQ(executors[1].ran[1], tied_case(4, 4));
+}
+
+TEST_F(JobsTest, WhatOneJobLooksIntoIsOnDiskWhenAnotherSavesAndAKillLosesIt) {
+  // Job 0 is stuck confirming a fault while job 1 finds another one, which saves. Nobody looks at anything twice.
+  std::atomic<bool> saved{false}, stuck{false};
+  std::string state;
+  std::vector<FakeExecutor> executors;
+  executors.emplace_back([&](const Case& c) {
+    if (c.inputs[0].sizes[0] != 21) return reported({passed()});
+    if (stuck.exchange(true))
+      while (!saved) std::this_thread::yield();
+    return reported({failed("slow")});
+  });
+  executors.emplace_back([&](const Case& c) {
+    while (!stuck) std::this_thread::yield();
+    return reported({c.inputs[0].sizes[0] == 35 ? failed("quick") : passed()});
+  });
+  listener_.on_tick = [&] {
+    if (saved || listener_.findings.empty()) return;
+    state = read_file(options_.out + "/state.json");
+    saved = true;
+  };
+  options_.cases = 200;
+  const CampaignResult result = run_jobs(executors);
+  EXPECT_EQ(result.findings.size(), 2u);
+  const Ledger ledger = *parse_ledger(state);
+  const Ledger::Section& section = ledger.packages.at(hash_);
+  ASSERT_EQ(section.known.size(), 1u);
+  ASSERT_EQ(section.pending.size(), 1u);
+  EXPECT_EQ(parse_case(section.pending[0])->inputs[0].sizes[0], 21);
+  EXPECT_TRUE(load_ledger(options_.out + "/state.json").packages.at(hash_).pending.empty());
+}
+
+TEST_F(JobsTest, AnErrorOfOneEndsAllAndIsThrown) {
+  std::vector<FakeExecutor> executors(1, FakeExecutor([](const Case&) { return reported({passed()}); }));
+  executors.emplace_back([](const Case&) -> CaseResult { throw HarnessError("broken", "here", "mend it"); });
+  options_.cases = {};
+  EXPECT_THROW(run_jobs(executors), HarnessError);
+}
+
+TEST_F(CampaignTest, StatisticsOfAllRunsAddUpToAReport) {
+  FakeExecutor executor(threshold);
+  run(executor);
+  const size_t cells = load_campaign_records(options_.out).at(hash_).cells.size();
+  EXPECT_GT(cells, 5u);
+  const CampaignResult second = run(executor);
+  const CampaignRecord record = load_campaign_records(options_.out).at(hash_);
+  EXPECT_EQ(record.cases, 200u);
+  EXPECT_EQ(record.runs.size(), 2u);
+  EXPECT_EQ(record.runs[1].jobs[0].first_case, 100u);
+  EXPECT_EQ(record.dimensions.at("x.size(0)").greatest, 49);
+  EXPECT_EQ(record.conditions, std::vector<std::string>{"y.size(0) == x.size(1)"});
+  EXPECT_EQ(record.samples.back().findings, 1u);
+  EXPECT_EQ(second.coverage.cells().size(), record.cells.size()) << "what earlier runs reached is not new";
+  const std::string html = read_file(write_report_file(options_.out));
+  EXPECT_THAT(html, HasSubstr("<h2>Faults: 1</h2>"));
+  EXPECT_THAT(html, HasSubstr("<li>y.size(0) == x.size(1)</li>"));
+  fs::remove(options_.out + "/statistics.json");
+  EXPECT_THROW(write_report_file(options_.out), HarnessError);
 }
 
 TEST_F(CampaignTest, CoverageSaysWhatWasReached) {

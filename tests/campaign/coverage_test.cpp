@@ -38,5 +38,30 @@ TEST(Coverage, CountsLandmarksThatWereHit) {
   EXPECT_EQ(coverage.legal_shaped(), 4u);
 }
 
+TEST(Coverage, ACellIsNewOnce) {
+  Coverage coverage;
+  EXPECT_TRUE(coverage.add(test::tied_case(20, 1), {}));
+  const size_t cells = coverage.cells().size();
+  EXPECT_FALSE(coverage.add(test::tied_case(22, 1), {})) << "the same size class";
+  EXPECT_TRUE(coverage.add(test::tied_case(32, 1), {}));
+  EXPECT_EQ(coverage.cells().size(), cells + 1);
+  EXPECT_TRUE(coverage.add(test::tied_case(32, 1), {{Condition::Kind::kSize, 1, "y.size(0) == x.size(1)", ""}}));
+}
+
+TEST(Coverage, SizeClassesAreThoseThatKernelsTellApart) {
+  for (const auto& [size, name] : std::vector<std::pair<int64_t, std::string>>{{0, "0"},
+                                                                               {1, "1"},
+                                                                               {2, "2"},
+                                                                               {3, "2^1+1"},
+                                                                               {4, "2^2"},
+                                                                               {6, "2^2..2^3"},
+                                                                               {7, "2^3-1"},
+                                                                               {48, "2^5..2^6, of 16"},
+                                                                               {63, "2^6-1"},
+                                                                               {1000, "2^9..2^10"},
+                                                                               {int64_t{1} << 62, "2^62"}})
+    EXPECT_EQ(size_class(size), name);
+}
+
 }  // namespace
 }  // namespace aotifuzz

@@ -183,7 +183,7 @@ TEST(InjectedFaults, AFullDiskEndsWithAClearMessageAndKeepsWhatWasFound) {
   const ScratchFolder scratch;
   const std::string disk = scratch / "disk", out = disk + "/out";
   {
-    const SmallDisk small(disk, "1m");
+    const SmallDisk small(disk, "2m");  // findings, report and statistics take half of it
     if (!small.mounted()) GTEST_SKIP() << "this user may not mount a small file system";
     ASSERT_EQ(run_program(fuzz(package, out, {"--for", "4s"})).exit_code, 0);
     const std::set<std::string> before = expect_whole(out);

@@ -1,0 +1,331 @@
+#include "campaign/campaign_board.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "campaign/sanitizer_detail.h"
+#include "core/python_repro.h"
+#include "package/kernel_detail.h"
+#include "store/atomic_file.h"
+#include "store/case_text.h"
+#include "store/finding_folder.h"
+#include "store/finding_record.h"
+
+namespace aotifuzz {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Guard = std::lock_guard<std::mutex>;
+
+// What never comes again is looked into this often, then only counted.
+constexpr int kFlakyTries = 3;
+constexpr std::chrono::seconds kSaveEvery{5}, kRecordEvery{30};
+// A campaign of 2,000 cases on a large model must not spend its hour on shrinking thirty gaps first.
+constexpr double kGapShare = 0.25;
+constexpr std::chrono::milliseconds kGapReduceTimeMin{1'000};
+constexpr std::chrono::seconds kFinishMin{10};
+
+/// What the package knows of the kernel that the verdict names.
+void add_kernel_detail(const CampaignSubject& subject, Finding* finding, FindingContext* context) {
+  if (!subject.info) return;
+  Measures& measures = finding->verdict.measures;
+  merge_measures(&measures, kernel_measures(*subject.info, finding->minimal, measures));
+  const std::optional<KernelSource> source = kernel_source(*subject.info, named_kernel(measures));
+  if (!source) return;
+  context->kernel_where = source->where;
+  context->kernel_text = source->text;
+}
+
+}  // namespace
+
+CampaignBoard::CampaignBoard(const CampaignSubject& subject, const CampaignOptions& options, CampaignListener& listener,
+                             const std::atomic<bool>& stop, size_t jobs)
+    : subject_(subject),
+      options_(options),
+      listener_(listener),
+      stop_(stop),
+      jobs_(jobs),
+      recorder_(subject, options) {}
+
+void CampaignBoard::open() {
+  make_folder(options_.out);
+  folder_.emplace(options_.out);
+  remove_leftovers(options_.out);
+  remove_leftovers(options_.out + "/findings");
+  ledger_ = load_ledger(options_.out + "/state.json");
+  recorder_.open(&result_.coverage);
+  for (const auto& [dimension, values] : subject_.landmarks) result_.coverage.expect(dimension, values);
+  result_.statistics.jobs = static_cast<int>(jobs_.size());
+  result_.ledger = ledger_.packages[subject_.context.package_hash];
+  result_.ledger.package = subject_.package;
+  // Whoever deletes a finding's folder wants it found again.
+  std::erase_if(result_.ledger.known, [this](const auto& known) {
+    return !std::filesystem::exists(options_.out + "/findings/" + known.second.slug);
+  });
+  if (options_.excuse) excuse_earlier_findings();
+  for (size_t job = 0; job < jobs_.size(); ++job) {
+    jobs_[job].seed = options_.seed + job;
+    jobs_[job].first_case = result_.ledger.next_case[std::to_string(jobs_[job].seed)];
+  }
+  auto pending = std::exchange(result_.ledger.pending, {});
+  unfinished_.assign(pending.begin(), pending.end());
+  begin_ = last_save_ = last_record_ = Clock::now();
+}
+
+std::string CampaignBoard::excuse(const std::string& key, const Verdict& verdict, const Case& minimal) {
+  const std::string why = options_.excuse ? options_.excuse(verdict, minimal) : "";
+  if (!why.empty()) result_.excuses[key] = why;
+  return why;
+}
+
+/// The known issues may have changed since.
+void CampaignBoard::excuse_earlier_findings() {
+  for (const FindingRecord& record : read_findings(options_.out)) {
+    const std::string key = finding_key(record.verdict);
+    const auto known = result_.ledger.known.find(key);
+    if (known == result_.ledger.known.end() || known->second.slug != record.slug) continue;
+    if (const auto minimal = parse_case(record.case_text)) excuse(key, record.verdict, *minimal);
+  }
+}
+
+CampaignResult CampaignBoard::close() {
+  for (auto& [key, finding] : std::exchange(waiting_, {})) {
+    result_.set_aside.erase(key);
+    report({std::move(finding), std::nullopt, ""}, key, 0);
+  }
+  result_.interrupted = stop_;
+  result_.statistics.passed_over = novelty_.passed_over();
+  result_.statistics.elapsed_us = elapsed_us();
+  save();
+  record();
+  std::stable_sort(result_.findings.begin(), result_.findings.end(), [](const auto& a, const auto& b) {
+    return finding_rank(a.finding.verdict) < finding_rank(b.finding.verdict);
+  });
+  return std::move(result_);
+}
+
+std::optional<Case> CampaignBoard::take_pending(size_t job) {
+  const Guard guard(mutex_);
+  while (!unfinished_.empty()) {
+    being_rerun_[job] = unfinished_.front();
+    unfinished_.pop_front();
+    if (auto c = parse_case(being_rerun_[job])) return std::move(*c);
+    being_rerun_.erase(job);
+  }
+  return std::nullopt;
+}
+
+void CampaignBoard::dealt_with_pending(size_t job) {
+  const Guard guard(mutex_);
+  being_rerun_.erase(job);
+}
+
+CampaignBoard::Next CampaignBoard::next(const Case& c, const std::vector<Violation>& broken) {
+  if (stopped() || out_of_time()) return Next::kEnd;
+  const Guard guard(mutex_);
+  if (options_.cases && cases_begun_ >= *options_.cases) return Next::kEnd;
+  if (!novelty_.is_worth_running(c, broken)) return Next::kPassOver;
+  ++cases_begun_;
+  return Next::kRun;
+}
+
+void CampaignBoard::count_pending_case() {
+  const Guard guard(mutex_);
+  ++cases_begun_;
+}
+
+/// Failures of a kind that is known, set aside, or already somebody's are counted there and cost no more.
+bool CampaignBoard::is_settled(const std::string& key) {
+  if (const auto known = result_.ledger.known.find(key); known != result_.ledger.known.end()) {
+    ++known->second.duplicates;
+    return true;
+  }
+  if (const auto flaky = result_.set_aside.find(key);
+      flaky != result_.set_aside.end() && flaky->second >= kFlakyTries) {
+    ++flaky->second;
+    return true;
+  }
+  for (auto* list : {&pending_, &in_work_})
+    if (const auto suspicion = list->find(key); suspicion != list->end()) {
+      ++suspicion->second.duplicates;
+      return true;
+    }
+  return false;
+}
+
+std::vector<Suspicion> CampaignBoard::add(size_t job, const Case& c, const std::vector<Violation>& broken,
+                                          const CaseResult& result, const std::vector<Verdict>& verdicts,
+                                          const std::deque<Case>& earlier) {
+  const Guard guard(mutex_);
+  result_.statistics.add(result, verdicts);
+  if (result_.coverage.add(c, broken)) new_cell_us_ = elapsed_us();
+  ++result_.ledger.cases;
+  ++jobs_[job].cases;
+  std::vector<Suspicion> to_look_into;
+  bool news = false;
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.status != VerdictStatus::kFail) continue;
+    const std::string key = finding_key(verdict);
+    if (is_settled(key)) continue;
+    news = true;
+    Suspicion suspicion{c, verdict, {earlier.begin(), earlier.end()}, 0};
+    if (!verdict.fault && !gaps_may_have_time()) {
+      pending_.emplace(key, std::move(suspicion));
+      save();
+      continue;
+    }
+    to_look_into.push_back(suspicion);
+    in_work_.emplace(key, std::move(suspicion));
+  }
+  novelty_.ran(c, broken, news);
+  return to_look_into;
+}
+
+void CampaignBoard::drawn(size_t job, uint64_t next_case) {
+  const Guard guard(mutex_);
+  result_.ledger.next_case[std::to_string(jobs_[job].seed)] = next_case;
+  if (Clock::now() - last_save_ >= kSaveEvery) save();
+  if (Clock::now() - last_record_ >= kRecordEvery) record();
+  tick_locked(job, "fuzzing");
+}
+
+bool CampaignBoard::gaps_may_have_time() const {
+  return gap_us_ <= kGapShare * elapsed_us() * static_cast<double>(jobs_.size());
+}
+
+std::optional<Suspicion> CampaignBoard::take_gap() {
+  const auto next = std::min_element(pending_.begin(), pending_.end(), [](const auto& a, const auto& b) {
+    return finding_rank(a.second.verdict) < finding_rank(b.second.verdict);
+  });
+  if (next == pending_.end()) return std::nullopt;
+  Suspicion suspicion = next->second;
+  in_work_.insert(pending_.extract(next));
+  return suspicion;
+}
+
+std::optional<Suspicion> CampaignBoard::next_gap() {
+  const Guard guard(mutex_);
+  return !stopped() && gaps_may_have_time() ? take_gap() : std::nullopt;
+}
+
+/// The rest stays in the ledger.
+std::optional<Suspicion> CampaignBoard::next_gap_after_time() {
+  const Guard guard(mutex_);
+  const bool in_time = !options_.time || Clock::now() - begin_ <
+                                             *options_.time + std::max<Clock::duration>(*options_.time / 4, kFinishMin);
+  return !stopped() && in_time ? take_gap() : std::nullopt;
+}
+
+bool CampaignBoard::out_of_time() const { return options_.time && Clock::now() - begin_ >= *options_.time; }
+
+std::chrono::milliseconds CampaignBoard::reduce_time(const Verdict& verdict) const {
+  if (verdict.fault || !options_.time) return options_.reduce_time;
+  // What is left at the end of a short campaign is shrunk as far as a moment allows; `minimize` goes on from there.
+  const auto share =
+      out_of_time() ? kGapReduceTimeMin : std::max<std::chrono::milliseconds>(*options_.time / 10, kGapReduceTimeMin);
+  return std::min<std::chrono::milliseconds>(share, options_.reduce_time);
+}
+
+void CampaignBoard::conclude(size_t job, const Suspicion& suspicion, ExplainedFinding explained,
+                             Clock::time_point begin) {
+  const Guard guard(mutex_);
+  result_.statistics.reduction_runs += static_cast<uint64_t>(explained.finding.reduction_runs);
+  settle(suspicion, std::move(explained));
+  // Writing it down is part of the work.
+  const double us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+  result_.statistics.reduction_us += us;
+  jobs_[job].reduction_us += us;
+  if (!suspicion.verdict.fault) gap_us_ += us;
+}
+
+void CampaignBoard::settle(const Suspicion& suspicion, ExplainedFinding explained) {
+  const std::string key = finding_key(suspicion.verdict);
+  const Finding& finding = explained.finding;
+  int& aside = result_.set_aside[key];
+  // One that needs its predecessors is a poor reproducer: a later case may show the same alone.
+  const bool waits = finding.reproduced > 0 && !finding.before.empty() && aside + 1 < kFlakyTries;
+  if (finding.reproduced == 0 || waits) {
+    ++aside;
+    in_work_.erase(key);
+    if (waits) waiting_.insert_or_assign(key, std::move(explained.finding));
+    return;
+  }
+  result_.set_aside.erase(key);
+  waiting_.erase(key);
+  const uint64_t duplicates = in_work_.at(key).duplicates;
+  report(std::move(explained), key, duplicates);
+}
+
+void CampaignBoard::report(ExplainedFinding explained, const std::string& key, uint64_t duplicates) {
+  Finding& finding = explained.finding;
+  // The package is part of the name: two builds in one folder may share a finding.
+  const std::string slug = finding_slug(finding.verdict, key + subject_.context.package_hash);
+  FindingContext context = subject_.context;
+  add_kernel_detail(subject_, &finding, &context);
+  context.inputs_python = python_inputs(finding.minimal);
+  for (const Case& before : finding.before) context.before_python.push_back(python_inputs(before));
+  const std::string folder = options_.out + "/findings/" + slug;
+  write_finding_folder(folder, finding, context);
+  if (explained.sanitized) add_to_finding(folder, "memcheck", *explained.sanitized);
+  if (!explained.sanitizer.empty()) ++result_.statistics.sanitizer[explained.sanitizer];
+  // The finding first, the ledger second: killed in between, the worst is that it is found again.
+  result_.ledger.known[key] = {slug, finding.verdict.fault, duplicates};
+  in_work_.erase(key);
+  new_finding_us_ = elapsed_us();
+  result_.findings.push_back({std::move(finding), key, folder});
+  save();
+  const Finding& reported = result_.findings.back().finding;
+  listener_.on_finding(reported, folder, excuse(key, reported.verdict, reported.minimal));
+}
+
+void CampaignBoard::save() {
+  auto& pending = result_.ledger.pending;
+  pending.assign(unfinished_.begin(), unfinished_.end());
+  for (const auto& [job, text] : being_rerun_) pending.push_back(text);
+  for (const auto* list : {&in_work_, &pending_})
+    for (const auto& [key, suspicion] : *list) pending.push_back(print_case(suspicion.input));
+  std::sort(pending.begin(), pending.end());
+  pending.erase(std::unique(pending.begin(), pending.end()), pending.end());
+  ledger_.packages[subject_.context.package_hash] = result_.ledger;
+  write_file_whole(options_.out + "/state.json", print_ledger(ledger_));
+  last_save_ = Clock::now();
+}
+
+void CampaignBoard::record() {
+  result_.gaps_waiting = pending_.size() + unfinished_.size();
+  result_.jobs = jobs_;
+  result_.statistics.elapsed_us = elapsed_us();
+  result_.statistics.passed_over = novelty_.passed_over();
+  recorder_.write(result_);
+  last_record_ = Clock::now();
+}
+
+void CampaignBoard::tick(size_t job, const char* activity) {
+  const Guard guard(mutex_);
+  tick_locked(job, activity);
+}
+
+void CampaignBoard::tick_locked(size_t job, const char* activity) {
+  jobs_[job].activity = activity;
+  result_.statistics.elapsed_us = elapsed_us();
+  result_.statistics.passed_over = novelty_.passed_over();
+  recorder_.sample(result_);
+  listener_.on_progress({result_.statistics, result_.coverage, result_.ledger, jobs_, new_cell_us_, new_finding_us_});
+}
+
+void CampaignBoard::fail(std::exception_ptr error) {
+  const Guard guard(mutex_);
+  if (!error_) error_ = std::move(error);
+  failed_ = true;
+}
+
+void CampaignBoard::rethrow() const {
+  if (error_) std::rethrow_exception(error_);
+}
+
+double CampaignBoard::elapsed_us() const {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin_).count();
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,26 @@
+#include "targets/ci_options.h"
+
+#include <cstdio>
+
+#include "campaign/ci_items.h"
+#include "store/atomic_file.h"
+
+namespace aotifuzz {
+
+void CiOptions::declare(CLI::App& app) {
+  app.add_option("--junit", junit_, "Also write the result to this file as JUnit XML");
+  app.add_option("--sarif", sarif_, "Also write the result to this file as SARIF 2.1.0");
+  app.add_flag("--github", github_, "Also print GitHub annotations: one line for each failure");
+}
+
+void CiOptions::write(CiReport report, bool stdout_is_json) const {
+  report.tool_version = AOTIFUZZ_VERSION;
+  report.rules = ci_rules();
+  if (!junit_.empty()) write_file_whole(junit_, junit_xml(report));
+  if (!sarif_.empty()) write_file_whole(sarif_, sarif_json(report));
+  if (!github_) return;
+  const std::string text = github_annotations(report);
+  std::fwrite(text.data(), 1, text.size(), stdout_is_json ? stderr : stdout);
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "store/ci_report.h"
+
+namespace aotifuzz {
+
+/// `--junit FILE --sarif FILE --github`: what a command found, for CI systems.
+class CiOptions {
+ public:
+  void declare(CLI::App& app);
+  bool any() const { return !junit_.empty() || !sarif_.empty() || github_; }
+  /// Writes what was asked for. Annotations go to stdout, or to stderr where stdout holds JSON: GitHub reads both.
+  /// Throws HarnessError for a file that cannot be written.
+  void write(CiReport report, bool stdout_is_json) const;
+
+ private:
+  std::string junit_, sarif_;
+  bool github_ = false;
+};
+
+}  // namespace aotifuzz

@@ -1,0 +1,71 @@
+#include "targets/corpus_command.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "campaign/corpus_tools.h"
+#include "core/error.h"
+#include "store/atomic_file.h"
+#include "store/ledger.h"
+
+namespace aotifuzz {
+namespace {
+
+std::vector<CorpusEntry> read_entries(const std::string& folder) {
+  std::vector<CorpusEntry> entries;
+  for (const std::string& path : find_cases(folder)) entries.push_back(read_entry(path));
+  return entries;
+}
+
+/// Copies entries into a folder that nobody else writes to meanwhile; how many were new.
+size_t copy_all(const std::vector<CorpusEntry>& entries, const std::string& into) {
+  make_folder(into);
+  const FolderLock lock(into);
+  remove_leftovers(into);
+  size_t copied = 0;
+  for (const CorpusEntry& entry : entries) copied += copy_entry(entry, into);
+  // A corpus goes into a repository: nothing but cases stays.
+  std::filesystem::remove(into + "/lock");
+  return copied;
+}
+
+}  // namespace
+
+void CorpusCommand::declare(CLI::App& app) {
+  app.require_subcommand(1);
+  merge_ = app.add_subcommand("merge", "Copy into a folder the cases that add to what it covers or expects");
+  merge_->add_option("INTO", into_, "Folder that grows; made when it is not there")->required();
+  merge_->add_option("FROM", from_, "Folders of cases")->required();
+  distil_ = app.add_subcommand("distil", "Copy into another folder the fewest cases that cover and expect the same");
+  distil_->add_option("DIR", folder_, "Folder of cases")->required();
+  distil_->add_option("--to", into_, "Folder for them; must be empty or not there")->required();
+  stats_ = app.add_subcommand("stats", "Print what a folder of cases holds");
+  stats_->add_option("DIR", folder_, "Folder of cases")->required();
+}
+
+int CorpusCommand::run() {
+  if (stats_->parsed()) {
+    fmt::print("{}", print_corpus_stats(corpus_stats(read_entries(folder_))));
+    return kExitNoFaults;
+  }
+  std::vector<CorpusEntry> have;
+  if (distil_->parsed()) {
+    from_ = {folder_};
+    if (std::filesystem::exists(into_) && !std::filesystem::is_empty(into_))
+      throw UsageError("the folder for the distilled cases is not empty", "--to " + into_, "give another one");
+  } else if (std::filesystem::exists(into_) && !std::filesystem::is_empty(into_)) {
+    have = read_entries(into_);
+  }
+  std::vector<CorpusEntry> entries = have;
+  for (const std::string& folder : from_)
+    for (CorpusEntry& entry : read_entries(folder)) entries.push_back(std::move(entry));
+  std::vector<CorpusEntry> wanted;
+  for (const size_t index : merge_->parsed() ? adding(entries, have.size()) : distilled(entries))
+    wanted.push_back(entries[index]);
+  const size_t copied = copy_all(wanted, into_);
+  fmt::print("{} of {} cases copied to {}\n", copied, entries.size() - have.size(), into_);
+  return kExitNoFaults;
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,98 @@
+#include "campaign/excuses.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "store/atomic_file.h"
+#include "store/finding_folder.h"
+#include "tests/campaign/fake_executor.h"
+
+namespace aotifuzz {
+namespace {
+
+using namespace test;
+namespace fs = std::filesystem;
+
+class ExcusesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "aotifuzz-excuses-XXXXXX";
+    ASSERT_TRUE(::mkdtemp(name.data()));
+    folder_ = name;
+    write_file_whole(known(), "issue 7\nclass wrong-result\nsignature known\nreason because\n");
+    Finding finding;
+    finding.minimal = finding.original = tied_case(16, 0);
+    finding.verdict = failed("old");
+    make_folder(folder_ + "/baseline/findings");
+    write_finding_folder(folder_ + "/baseline/findings/a", finding, {});
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string known() const { return folder_ + "/known.txt"; }
+  std::string baseline() const { return folder_ + "/baseline"; }
+
+  static ReplayResult replayed(ReplayResult::Status status, std::vector<Verdict> verdicts) {
+    ReplayResult result;
+    result.status = status;
+    result.verdicts = std::move(verdicts);
+    return result;
+  }
+  std::string folder_;
+};
+
+TEST_F(ExcusesTest, ComeFromKnownIssuesAndFromTheBaselinesSignatures) {
+  const Excuses excuses(known(), baseline());
+  EXPECT_EQ(excuses.of(failed("known"), tied_case(1, 1)), "known issue 7: because");
+  EXPECT_EQ(excuses.of(failed("old"), tied_case(9, 9)), "in the baseline " + baseline());
+  EXPECT_EQ(excuses.of(failed("old", false), tied_case(9, 9)), "") << "a fault is not the gap of the same signature";
+  EXPECT_EQ(excuses.of(failed("new"), tied_case(1, 1)), "");
+  EXPECT_TRUE(Excuses("", "").none());
+}
+
+TEST_F(ExcusesTest, ABaselineThatFoundNothingExcusesNothing) {
+  make_folder(folder_ + "/clean");
+  write_file_whole(folder_ + "/clean/state.json", "{}");
+  EXPECT_TRUE(Excuses("", folder_ + "/clean").none());
+  EXPECT_THROW(Excuses("", folder_ + "/absent"), HarnessError);
+  EXPECT_THROW(Excuses(folder_ + "/absent", ""), HarnessError);
+}
+
+TEST_F(ExcusesTest, AReplayedCaseNeedsOneForAllThatFails) {
+  const Excuses excuses(known(), "");
+  CorpusEntry entry;
+  entry.input = tied_case(1, 1);
+  EXPECT_NE(excuses.of(entry, replayed(ReplayResult::Status::kFails, {failed("known"), passed()})), "");
+  EXPECT_EQ(excuses.of(entry, replayed(ReplayResult::Status::kFails, {failed("known"), failed("new")})), "");
+  entry.expectation.emplace();
+  entry.expectation->signature = "known";
+  EXPECT_NE(excuses.of(entry, replayed(ReplayResult::Status::kStillFails, {failed("new"), failed("known")})), "")
+      << "what fails as expected is what a replay is about";
+}
+
+TEST_F(ExcusesTest, CasesThatWereNotTriedAreSaid) {
+  write_file_whole(known(), "issue 7\nclass wrong-result\nsignature known\ncase a.txt\nreason because\n");
+  const std::vector<KnownCase> cases = untried_cases(Excuses(known(), "").issues(), "the campaign was stopped");
+  EXPECT_EQ(print_known_cases(cases), "known issue 7: " + folder_ + "/a.txt not tried (the campaign was stopped)\n");
+}
+
+TEST_F(ExcusesTest, AFixedCaseOfAKnownIssueIsAnAlarm) {
+  const Excuses excuses(known(), "");
+  CorpusEntry entry;
+  entry.input = tied_case(1, 1);
+  entry.path = "a/case.txt";
+  entry.expectation.emplace();
+  entry.expectation->signature = "known";
+  entry.expectation->cls = VerdictClass::kWrongResult;
+  const auto alarm = known_but_fixed(excuses.issues(), entry, replayed(ReplayResult::Status::kFixed, {passed()}));
+  ASSERT_TRUE(alarm);
+  EXPECT_EQ(alarm->status, KnownCase::Status::kNoLongerFails);
+  EXPECT_NE(print_known_cases({*alarm}).find("known issue 7: a/case.txt no longer fails"), std::string::npos);
+  EXPECT_FALSE(
+      known_but_fixed(excuses.issues(), entry, replayed(ReplayResult::Status::kStillFails, {failed("known")})));
+  entry.expectation->signature = "other";
+  EXPECT_FALSE(known_but_fixed(excuses.issues(), entry, replayed(ReplayResult::Status::kFixed, {passed()})));
+}
+
+}  // namespace
+}  // namespace aotifuzz
