@@ -2,7 +2,7 @@
 # Sets up everything that aotifuzz is built and tested with, then builds it. Run again at any time: what is there is kept.
 #
 #   bash harness/setup.sh            system packages, .venv with the pinned torch, build/
-#   bash harness/setup.sh --models   also the libraries that the real test models come from
+#   bash harness/setup.sh --models   also the libraries that the real test models come from, and what tests check with
 #
 # Nothing is asked. Wheels, compiled objects and packed models are kept in $AOTIFUZZ_CACHE (default: ~/.cache/aotifuzz),
 # so that a second clone is ready in minutes. demo.sh and tests/run.sh source this file and call its functions.
@@ -16,11 +16,13 @@ export AOTIFUZZ_CACHE=$cache
 
 torch_packages=(torch==2.11.0 numpy==2.4.6)
 model_packages=(torchvision==0.26.0 timm==1.0.31 transformers==5.24.0 hypothesis==6.170.17)
+# SARIF's schema as Python types: what tests/store/schemas checks reports with.
+schema_packages=(pydantic-sarif==0.1.1 pydantic==2.14.4)
 
 system_packages=(
   g++ make cmake ninja-build pkg-config ccache python3-venv python3-dev git ca-certificates
   librapidcheck-dev libeigen3-dev libgtest-dev libgmock-dev libbenchmark-dev libz3-dev nlohmann-json3-dev libcli11-dev
-  libzip-dev libfmt-dev libspdlog-dev libexpected-dev clang-19 libclang-rt-19-dev
+  libzip-dev libfmt-dev libspdlog-dev libexpected-dev clang-19 libclang-rt-19-dev libxml2-utils
 )
 
 say() {
@@ -118,6 +120,7 @@ setup() {
   setup_python torch "torch 2.11.0 with its libraries into .venv" "${torch_packages[@]}"
   if [ "${1:-}" = --models ]; then
     setup_python models "torchvision, timm, transformers and hypothesis into .venv" "${model_packages[@]}"
+    setup_python schemas "the types of SARIF's schema into .venv" "${schema_packages[@]}"
   fi
 }
 
