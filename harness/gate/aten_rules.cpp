@@ -468,13 +468,15 @@ bool plain_meta_rule(AtenCall& call) {
   return call.returns({at::empty_strided(like.sizes(), like.strides(), like.options().device(at::kMeta))});
 }
 
-void intercept(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
-  const c10::OperatorName name = op.operator_name();
-  const auto below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kModeKey);
-  if (name.name.rfind("aten::", 0) != 0) return op.redispatchBoxed(below, stack);
-  const std::string full = name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
-  if (name.name == "aten::item" || name.name == "aten::_local_scalar_dense" || name.name == "aten::nonzero")
-    SymbolicRun::note_data_read(name.name);
+/// ATen's own kernel, on behalf of the meta.
+void call_below(const c10::OperatorHandle& op, c10::DispatchKeySet below, const std::string& unruled,
+                torch::jit::Stack* stack) {
+  SymbolicRun::InsideAten inside(unruled);
+  op.redispatchBoxed(below, stack);
+}
+
+void dispatch(const c10::OperatorHandle& op, c10::DispatchKeySet below, const std::string& name,
+              torch::jit::Stack* stack) {
   AtenCall call(op, stack);
   if (!call.is_symbolic()) {
     if (is_pointwise(op) && lacks_meta_kernel(op) && plain_meta_rule(call)) return;
@@ -482,14 +484,26 @@ void intercept(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::j
   }
   if (is_pointwise(op)) {
     if (pointwise_rule(call)) return;
-  } else if (const auto rule = rules().find(full); rule != rules().end() && rule->second(call)) {
+  } else if (const auto rule = rules().find(name); rule != rules().end() && rule->second(call)) {
     return;
   }
-  SymbolicRun::InsideAten inside(full);
-  op.redispatchBoxed(below, stack);
+  call_below(op, below, name, stack);
   if (op.schema().is_mutable()) return;
   for (size_t i = stack->size() - op.schema().returns().size(); i < stack->size(); ++i)
     if ((*stack)[i].isTensor()) (*stack)[i] = SymbolicTensor::listening((*stack)[i].toTensor());
+}
+
+void intercept(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+  const c10::OperatorName name = op.operator_name();
+  const auto below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kModeKey);
+  if (name.name.rfind("aten::", 0) != 0) return op.redispatchBoxed(below, stack);
+  const std::string full = name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
+  if (name.name == "aten::item" || name.name == "aten::_local_scalar_dense" || name.name == "aten::nonzero")
+    SymbolicRun::note_data_read(name.name);
+  dispatch(op, below, full, stack);
+  for (size_t i = stack->size() - op.schema().returns().size(); i < stack->size(); ++i)
+    if ((*stack)[i].isTensor() && (*stack)[i].toTensor().defined() && (*stack)[i].toTensor().has_storage())
+      SymbolicRun::note_made((*stack)[i].toTensor().storage().unsafeGetStorageImpl());
 }
 
 TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, m) {

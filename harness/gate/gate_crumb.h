@@ -18,6 +18,7 @@ struct GateCrumb {
   std::atomic<int64_t> step{0};  ///< of the phase: index of the guess, or of the point
   std::atomic<uint64_t> beat{0};  ///< changes with each step: a process that hangs has the same for long
   std::atomic<int64_t> weight{0};
+  std::atomic<bool> declared_outs{false};  ///< tensors to be written have the size that a meta declares
   char sizes[192] = {};
   char layout[16] = {};
   char arguments[512] = {};
@@ -39,6 +40,7 @@ struct GateCrumb {
 /// Where a process that takes over from one that died goes on, and what it must not do again.
 struct GateResume {
   int first_guess = 0;
+  bool guess_is_accepted = false;  ///< the kernel died on the first guess of a fault of its own
   bool symbolic = true;     ///< false: the meta died there
   bool symbolic_reported = false;
   int64_t first_point = 0;

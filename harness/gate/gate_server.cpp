@@ -14,15 +14,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <new>
 #include <set>
 #include <sstream>
 
 #include "core/error.h"
 #include "core/memory_fault.h"
+#include "gate/registration.h"
 #include "gate/stack_frames.h"
+#include "store/atomic_file.h"
 #include "worker/crash_handler.h"
+#include "worker/server_setup.h"
 
 namespace aotifuzz {
 namespace {
@@ -49,14 +51,6 @@ GateCrumb* new_crumb() {
   if (memory == MAP_FAILED)
     throw HarnessError("no memory to share with the process of an operator", "mmap", "free memory");
   return new (memory) GateCrumb;
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw HarnessError("the file cannot be read", path, "check the path and its permissions");
-  return text.str();
 }
 
 void write_all(int fd, const std::string& text) {
@@ -113,7 +107,10 @@ GateServer::~GateServer() = default;
 void GateServer::send(const GateMessage& message) { write_all(message_fd_, print_gate_message(message)); }
 
 void GateServer::send_operator(GateOperator op) {
-  send({.kind = GateMessage::Kind::kOperator, .library = {}, .op = std::move(op), .what = "", .where = "", .to_do = ""});
+  GateMessage message;
+  message.kind = GateMessage::Kind::kOperator;
+  message.op = std::move(op);
+  send(message);
 }
 
 int GateServer::run() {
@@ -123,10 +120,12 @@ int GateServer::run() {
     send({});
     return kExitNoFaults;
   } catch (const HarnessError& error) {
-    // "what\n  where: ...\n  to do: ...": the parent prints it as it is.
+    const WorkerMessage fatal = fatal_message(error);
     GateMessage message;
     message.kind = GateMessage::Kind::kFatal;
-    message.what = error.what();
+    message.what = fatal.what;
+    message.where = fatal.where;
+    message.to_do = fatal.to_do;
     send(message);
     return kExitWorld;
   }
@@ -159,11 +158,11 @@ void GateServer::load() {
     throw HarnessError("the library registers no operator", options_.ops,
                        "give the library whose static initialisers run TORCH_LIBRARY; operators that --load registered are not judged");
   for (const std::string& wanted : options_.only)
-    if (!own.count(wanted))
+    if (!own.count(wanted) && !options_.lenient)
       throw HarnessError("the library has no such operator", "--only " + wanted,
                          "give ns::name or ns::name.overload, as `--init-spec` prints them");
   for (const auto& [name, line] : spec_)
-    if (!own.count(name))
+    if (!own.count(name) && !options_.lenient)
       throw HarnessError("the spec names an operator that the library does not register",
                          options_.spec + " line " + std::to_string(line.line) + ", " + name,
                          "correct the name, as `--init-spec` prints it, or remove the line");
@@ -227,6 +226,9 @@ void GateServer::start(Job job) {
       GateFinding finding;
       finding.kind = "meta-missing";
       finding.message = "no meta kernel: export cannot trace a call";
+      const Registration at = registration_of(job.op, "");
+      finding.file = at.file;
+      finding.line = at.line;
       hello.findings = {finding};
     }
   }
@@ -339,10 +341,9 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
     finding.message = "the kernel " + memory_fault_sentence(*memory);
     // Its own buffer, or an output of the size that the meta declares, is too small whatever the arguments; an index or a second size that
     // was drawn by default may be one that the kernel does not allow.
-    const bool own = memory->role != BufferRole::kInput || memory->name == "out" || memory->name.starts_with("out");
-    const bool plain = child.job.resume.first_guess == 0 && crumb.arguments[0] != 0 &&
-                       std::string_view(crumb.arguments).find('$') == std::string_view::npos &&
-                       std::string_view(crumb.arguments).find("=i") == std::string_view::npos;
+    const bool own = memory->role != BufferRole::kInput || crumb.declared_outs;
+    const std::string_view arguments = crumb.arguments;
+    const bool plain = arguments.find('$') == std::string_view::npos && arguments.find("=i") == std::string_view::npos;
     finding.precondition = by_default && !(own && plain);
   } else {
     finding.kind = "kernel-crashes";
@@ -350,6 +351,9 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
     finding.precondition = by_default;
   }
   finding.actual = finding.message;
+  const Registration at = registration_of(child.job.op, in_kernel ? "CPU" : "Meta");
+  finding.file = at.file;
+  finding.line = at.line;
   std::vector<uint64_t> addresses;
   for (int i = 0; i < recorder.fault.frame_count && i < static_cast<int>(FaultEntry::kFramesMax); ++i)
     addresses.push_back(recorder.fault.frames[i]);
@@ -362,10 +366,10 @@ void GateServer::died(Child* child, int signal, bool hung) {
   const GateCrumb& crumb = *child->crumb;
   Job job = child->job;
   const auto phase = static_cast<GateCrumb::Phase>(crumb.phase.load());
-  const auto memory = recorded_memory_fault(crumb.recorder);
   ++job.resume.deaths;
   // Vector instructions may rely on the alignment that torch's own allocator gives.
-  const bool unexplained = signal == SIGSEGV && !hung && !memory && crumb.recorder.fault_address == 0;
+  const bool unexplained = signal == SIGSEGV && !hung && crumb.recorder.fault_address == 0 &&
+                           crumb.recorder.fault.access == static_cast<int32_t>(MemoryFault::Access::kUnknown);
   if (unexplained && !job.resume.aligned && phase == GateCrumb::kKernel) {
     job.resume.aligned = true;
     job.resume.symbolic_reported = true;
@@ -390,7 +394,9 @@ void GateServer::died(Child* child, int signal, bool hung) {
   }
   switch (phase) {
     case GateCrumb::kGuess:
-      job.resume.first_guess = static_cast<int>(crumb.step) + 1;
+      job.resume.first_guess = static_cast<int>(crumb.step);
+      job.resume.guess_is_accepted = !finding_of_death(*child, signal, hung).precondition;
+      if (!job.resume.guess_is_accepted) ++job.resume.first_guess;
       break;
     case GateCrumb::kSymbolic:
       job.resume.symbolic = false;

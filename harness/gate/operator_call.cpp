@@ -99,8 +99,30 @@ CallResult OperatorCall::call(const c10::OperatorHandle& op, torch::jit::Stack s
   if (!result.finished) return result;
   result.outputs = ArgumentBuilder::tensors_of(stack);
   SymbolicRun::Pause pause;
-  for (const at::Tensor& output : result.outputs) result.facts.push_back(TensorFacts::of(output, result.inputs));
+  for (const at::Tensor& output : result.outputs) {
+    result.facts.push_back(TensorFacts::of(output, result.inputs));
+    const bool stored = run && output.defined() && output.has_storage();
+    result.made_frames.push_back(stored ? run->made_at(output.storage().unsafeGetStorageImpl()) : std::vector<void*>());
+    if (run && result.made_frames.back().empty()) result.made_frames.back() = run->made_at(nullptr);
+  }
   return result;
+}
+
+std::vector<void*> OperatorCall::locate_in_kernel(const CallPoint& point, int output) const {
+  torch::jit::Stack stack = arguments(point, RunKind::kKernel);
+  const SymbolicRun run(point.values, least_, names_);
+  const AtenRules::Scope rules;
+  try {
+    at::AutoDispatchBelowADInplaceOrView below_autograd;
+    op_.callBoxed(stack);
+  } catch (const std::exception&) {
+    return run.made_at(nullptr);  // how far it came is enough
+  }
+  const auto outputs = ArgumentBuilder::tensors_of(stack);
+  if (output < 0 || output >= static_cast<int>(outputs.size()) || !outputs[output].has_storage())
+    return run.made_at(nullptr);
+  const auto made = run.made_at(outputs[output].storage().unsafeGetStorageImpl());
+  return made.empty() ? run.made_at(nullptr) : made;
 }
 
 }  // namespace aotifuzz

@@ -19,6 +19,7 @@ struct CallResult {
   std::vector<at::Tensor> outputs;
   std::vector<TensorFacts> facts;       ///< of the outputs
   std::vector<void*> throw_frames;      ///< of symbolic and meta runs
+  std::vector<std::vector<void*>> made_frames;  ///< of symbolic and meta runs: by output, where it was made
   std::vector<SizeEvent> events;        ///< of symbolic runs
   std::string read_data;                ///< the ATen operator by which a meta read values of a tensor; "" = none
   std::string unruled;                  ///< the ATen operator without a rule that spoiled a symbolic run
@@ -33,6 +34,8 @@ class OperatorCall {
   /// meta declares, where there is one and no spec says otherwise.
   torch::jit::Stack arguments(const CallPoint& point, RunKind kind) const;
   CallResult run(torch::jit::Stack arguments, const CallPoint& point, RunKind kind) const;
+  /// Runs the kernel once more to see where it makes output `output` (-1: where it calls ATen first); empty: it calls ATen nowhere.
+  std::vector<void*> locate_in_kernel(const CallPoint& point, int output) const;
 
   const ArgumentBuilder& builder() const { return builder_; }
   const std::vector<std::string>& symbol_names() const { return names_; }

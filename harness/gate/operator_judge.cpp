@@ -6,6 +6,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "gate/registration.h"
 #include "gate/stack_frames.h"
 
 namespace aotifuzz {
@@ -103,6 +104,11 @@ void OperatorJudge::add_finding(const CallPoint& point, GateFinding finding, con
   finding.arguments = call_->builder().text(*point.alternative);
   finding.weight = total(point.values);
   finding.frames = frames_in_libraries(frames);
+  const bool of_kernel = finding.kind.starts_with("kernel-") || finding.kind == "hidden-mutation" ||
+                         finding.kind == "undeclared-alias" || finding.kind == "one-sided-error";
+  const Registration at = registration_of(op_, finding.kind == "int-for-size" ? "" : of_kernel ? "CPU" : "Meta");
+  finding.file = at.file;
+  finding.line = at.line;
   // Of one fault a few sizes are enough, but a smaller one is always news.
   const std::string same = finding.kind + std::to_string(finding.output) + finding.change +
                            (finding.frames.empty() ? "" : std::to_string(finding.frames[0].offset));
@@ -112,6 +118,8 @@ void OperatorJudge::add_finding(const CallPoint& point, GateFinding finding, con
   const bool smaller = larger < kSymptomsMax;
   if (!seen_.insert(same + size + finding.layout).second) return;
   if (!smaller && finding.weight > 3 * static_cast<int64_t>(point.values.size())) return;
+  if (of_kernel && frames.empty() && finding.kind != "one-sided-error")
+    finding.frames = frames_in_libraries(call_->locate_in_kernel(point, finding.output));
   GateOperator part;
   part.findings = {std::move(finding)};
   report_(std::move(part));
@@ -124,6 +132,7 @@ bool OperatorJudge::accepts(const DrawnArguments& drawn) {
   const CallPoint point{.alternative = &first, .values = family.base()};
   GateCrumb::set(crumb_->sizes, "");
   GateCrumb::set(crumb_->arguments, call.builder().text(first));
+  crumb_->declared_outs = call.outs_have_declared_size();
   allocator_.begin_run({.stage = Stage::kSubject, .freed = FreedMemory::kFilled});
   const bool finished = call.run(call.arguments(point, RunKind::kKernel), point, RunKind::kKernel).finished;
   allocator_.end_run();
@@ -148,10 +157,8 @@ bool OperatorJudge::draw(const GateResume& resume) {
     for (int i = resume.first_guess; i < static_cast<int>(std::size(kGuesses)) && !accepted; ++i) {
       crumb_->at(GateCrumb::kGuess, i);
       DrawnArguments guess = draw_arguments(op_.schema(), nullptr, kGuesses[i]);
-      if ((accepted = accepts(guess))) {
-        drawn_ = std::move(guess);
-        crumb_->at(GateCrumb::kGuess, i);
-      }
+      accepted = (resume.guess_is_accepted && i == resume.first_guess) || accepts(guess);
+      if (accepted) drawn_ = std::move(guess);
     }
     if (!accepted) {
       part.not_judged = "its kernel accepts none of the arguments that are drawn from the schema alone: give a line in the spec";
@@ -335,12 +342,13 @@ void OperatorJudge::compare(const CallPoint& point, const CallResult& meta, cons
                            " = " + difference.meta;
     }
     finding.actual = difference.kernel;
-    add_finding(point, std::move(finding));
+    const bool known = difference.output >= 0 && difference.output < static_cast<int>(meta.made_frames.size());
+    add_finding(point, std::move(finding), known ? meta.made_frames[difference.output] : std::vector<void*>());
   }
   if (!differs) compare_expression(point, kernel, key);
 }
 
-void OperatorJudge::run_point(const CallPoint& point, const std::string& key) {
+bool OperatorJudge::run_point(const CallPoint& point, const std::string& key) {
   CallResult meta;
   if (kernels_.meta) {
     leave_crumb(GateCrumb::kMeta, points_, point);
@@ -362,6 +370,7 @@ void OperatorJudge::run_point(const CallPoint& point, const std::string& key) {
     compare(point, meta, kernel, key);
   else
     refused_ += !kernel.finished;
+  return kernel.finished;
 }
 
 void OperatorJudge::run_points(const GateResume& resume) {
@@ -369,8 +378,11 @@ void OperatorJudge::run_points(const GateResume& resume) {
   for (const std::vector<int>& alternative : alternatives_)
     for (const DrawnLayout layout : kDrawnLayouts) {
       const bool full = &alternative == &alternatives_.front() && layout == DrawnLayout::kContiguous;
+      bool base_refused = false;
       for (const SymbolValues& values : full ? family_->all() : family_->few()) {
         const CallPoint point{.alternative = &alternative, .layout = layout, .values = values};
+        // What nobody called legal and the kernel takes only at some sizes, it takes by chance.
+        if (base_refused && drawn_.by_default) continue;
         const int64_t elements = call_->builder().largest_tensor(point);
         if (elements < 0) continue;
         if (elements > kElementsMax || work + elements > kWorkMax) {
@@ -378,7 +390,8 @@ void OperatorJudge::run_points(const GateResume& resume) {
           continue;
         }
         work += elements;
-        if (points_ >= resume.first_point) run_point(point, key_of(point));
+        const bool accepted = points_ < resume.first_point || run_point(point, key_of(point));
+        if (values == family_->base()) base_refused = !accepted;
         ++points_;
       }
     }
@@ -391,6 +404,7 @@ void OperatorJudge::run(const GateResume& resume) {
   alternatives_ = choose_alternatives(drawn_, kAlternativesMax, &dropped);
   if (dropped > 0) note(std::to_string(dropped) + " further combinations of argument values are not tried");
   call_ = std::make_unique<OperatorCall>(op_, drawn_);
+  crumb_->declared_outs = call_->outs_have_declared_size();
   checks_ = std::make_unique<KernelChecks>(*call_, allocator_, [this](const CallPoint& point, GateFinding finding) {
     add_finding(point, std::move(finding));
   });

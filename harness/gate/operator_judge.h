@@ -61,7 +61,8 @@ class OperatorJudge {
   void report_events(const CallPoint& point, const CallResult& result);
   void mine(const CallResult& result);
   void run_points(const GateResume& resume);
-  void run_point(const CallPoint& point, const std::string& key);
+  /// False: the kernel refuses it.
+  bool run_point(const CallPoint& point, const std::string& key);
   void compare(const CallPoint& point, const CallResult& meta, const CallResult& kernel, const std::string& key);
   void compare_expression(const CallPoint& point, const CallResult& kernel, const std::string& key);
   void leave_crumb(GateCrumb::Phase phase, int64_t step, const CallPoint& point);

@@ -266,6 +266,10 @@ std::optional<bool> SizeExpr::known() const {
   const SymbolValues least = SymbolicRun::least_values();
   const size_t count = static_cast<size_t>(*symbols.rbegin()) + 1;
   bool seen[2] = {false, false};
+  const auto differs = [&](const SymbolValues& values) {
+    seen[integer(values) != 0] = true;
+    return seen[0] && seen[1];
+  };
   for (int sample = 0; sample < kSamples; ++sample) {
     SymbolValues values(count);
     for (size_t i = 0; i < count; ++i) {
@@ -275,9 +279,20 @@ std::optional<bool> SizeExpr::known() const {
                                            : static_cast<int64_t>(drawn % 5000);
       values[i] = (i < least.size() ? least[i] : 0) + offset;
     }
-    seen[integer(values) != 0] = true;
-    if (seen[0] && seen[1]) return std::nullopt;
+    if (differs(values)) return std::nullopt;
   }
+  // A condition changes near the constants in it, which chance does not meet.
+  std::set<int64_t> constants;
+  collect_constants(&constants);
+  for (const int64_t constant : constants)
+    for (const int symbol : symbols)
+      for (const int64_t value : {constant - 1, constant, constant + 1, 2 * constant + 1}) {
+        SymbolValues values(count, 7);
+        for (size_t i = 0; i < least.size() && i < count; ++i) values[i] = std::max<int64_t>(least[i], 7);
+        values[symbol] = value;
+        const bool legal = value >= (static_cast<size_t>(symbol) < least.size() ? least[symbol] : 0);
+        if (legal && differs(values)) return std::nullopt;
+      }
   return seen[1];
 }
 

@@ -18,7 +18,7 @@ const std::vector<std::string> no_names;
 std::vector<void*> frames_here() {
   void* frames[kFramesMax];
   const int count = backtrace(frames, kFramesMax);
-  return {frames, frames + count};
+  return std::vector<void*>(frames, frames + count);
 }
 
 }  // namespace
@@ -64,6 +64,19 @@ bool SymbolicRun::active() { return current != nullptr; }
 
 void SymbolicRun::note_throw() {
   if (current && current->listening_) current->throw_frames_ = frames_here();
+}
+
+std::vector<void*> SymbolicRun::made_at(const void* storage) const {
+  const auto found = made_.find(storage);
+  return found == made_.end() ? std::vector<void*>() : found->second;
+}
+
+void SymbolicRun::note_made(const void* storage) {
+  if (!current || !current->listening_ || !current->inside_aten_.empty()) return;
+  std::vector<void*> frames = frames_here();
+  current->made_.emplace(nullptr, frames);
+  // A storage that was freed may come back at the same address: the last one counts.
+  current->made_[storage] = std::move(frames);
 }
 
 void SymbolicRun::note_data_read(const std::string& aten) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,11 @@ class SymbolicRun {
     int exceptions_;
   };
 
+  /// Where the tensor with this storage was made by an ATen operator that the run called; empty: not seen. Of nullptr: where the first
+  /// ATen operator was called.
+  std::vector<void*> made_at(const void* storage) const;
+  static void note_made(const void* storage);
+
   /// The value of `expression` now; notes that it was asked for.
   static int64_t note(SizeEvent::Kind kind, const SizeExprPtr& expression, const std::string& call);
   static const SymbolValues& values();
@@ -78,6 +84,7 @@ class SymbolicRun {
   std::vector<void*> throw_frames_;
   std::string unruled_, read_data_;
   std::string inside_aten_;
+  std::map<const void*, std::vector<void*>> made_;  ///< by storage
   bool listening_ = true;
 };
 

@@ -32,7 +32,9 @@ struct GateFinding {
   int output = -1;         ///< which output it is about
   int64_t weight = 0;      ///< sum of the sizes: the smallest one is shown
   bool precondition = false;  ///< the kernel raised or died on arguments that nobody called legal
-  std::vector<GateFrame> frames;
+  std::vector<GateFrame> frames;  ///< innermost first, in the user's libraries
+  std::string file;               ///< where the operator's kernel or schema is registered: for when the frames lead nowhere
+  int line = 0;
 };
 
 /// What meta and kernel said at one point.

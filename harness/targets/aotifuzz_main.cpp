@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "targets/doctor_command.h"
 #include "targets/fuzz_command.h"
+#include "targets/gate_command.h"
 #include "targets/inspect_command.h"
 #include "targets/minimize_command.h"
 #include "targets/replay_command.h"
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
   DoctorCommand doctor;
   SanitizeCommand sanitize;
   TraceCommand trace;
+  GateCommand gate;
   CLI::App& fuzz_app = *app.add_subcommand("fuzz", "Fuzz a package");
   CLI::App& replay_app = *app.add_subcommand("replay", "Say for each case: still fails, fixed, changed, or flaky");
   CLI::App& minimize_app = *app.add_subcommand("minimize", "Shrink a case further");
@@ -36,6 +38,7 @@ int main(int argc, char** argv) {
   CLI::App& doctor_app = *app.add_subcommand("doctor", "Prove by planted faults that this installation would notice");
   CLI::App& sanitize_app =
       *app.add_subcommand("sanitize", "Run a case of a CUDA package under compute-sanitizer: thread, address, line");
+  CLI::App& gate_app = *app.add_subcommand("gate", "Judge the metas and kernels of a custom operators' library");
   fuzz.declare(fuzz_app);
   replay.declare(replay_app);
   minimize.declare(minimize_app);
@@ -43,6 +46,7 @@ int main(int argc, char** argv) {
   doctor.declare(doctor_app);
   sanitize.declare(sanitize_app);
   trace.declare(trace_app);
+  gate.declare(gate_app);
   try {
     app.parse(argc, argv);
     const int code = fuzz_app.parsed()       ? fuzz.run()
@@ -51,6 +55,7 @@ int main(int argc, char** argv) {
                      : doctor_app.parsed()   ? doctor.run()
                      : sanitize_app.parsed() ? sanitize.run()
                      : trace_app.parsed()    ? trace.run()
+                     : gate_app.parsed()     ? gate.run()
                                              : inspect.run();
     // What went to a full disk is lost: an exit code of success would be a lie.
     if (std::fflush(stdout) != 0 || std::ferror(stdout))

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", options.jobs)->check(CLI::Range(1, 1024));
   app.add_option("--step-timeout-ms", timeout_ms)->check(CLI::Range(1, 1'000'000'000));
   app.add_flag("--values", options.judge.values, "Say what was made at each point");
+  app.add_flag("--lenient", options.lenient, "Names that the library does not have are no error");
   app.add_flag("--init-spec", options.init_spec, "Only say how arguments are drawn");
   CLI11_PARSE(app, argc, argv);
   options.judge.extra_constants = {constants.begin(), constants.end()};
