@@ -164,6 +164,12 @@ std::string spec_line(const c10::FunctionSchema& schema, const std::string& name
   return line;
 }
 
+bool values_may_matter(std::string_view arguments) {
+  for (const std::string_view mark : {"$", "=i", "=u", "{i", "{u"})
+    if (arguments.find(mark) != std::string_view::npos) return true;
+  return false;
+}
+
 std::vector<std::vector<int>> choose_alternatives(const DrawnArguments& drawn, size_t limit, size_t* dropped) {
   std::vector<std::vector<int>> choices;
   std::vector<int> now(drawn.alternatives.size(), 0);

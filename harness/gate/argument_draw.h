@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/op_spec.h"
@@ -36,6 +37,9 @@ DrawnArguments draw_arguments(const c10::FunctionSchema& schema, const OperatorS
 
 /// The line of a spec that says the same: what `--init-spec` prints.
 std::string spec_line(const c10::FunctionSchema& schema, const std::string& name, const DrawnArguments& drawn);
+
+/// Of a line as ArgumentBuilder::text() gives it: integer tensors or numbers were drawn, which a kernel may take for indices and counts.
+bool values_may_matter(std::string_view arguments);
 
 /// One choice for each argument: indices into `alternatives`, the first of each first. At most `limit`; `dropped`: how many more there are.
 std::vector<std::vector<int>> choose_alternatives(const DrawnArguments& drawn, size_t limit, size_t* dropped);

@@ -204,8 +204,10 @@ void GateServer::serve() {
         child->beat = beat;
         child->beat_time = Clock::now();
       } else if (Clock::now() - child->beat_time > options_.step_timeout) {
+        // The first signal leaves a stack behind; a process that holds it off gets the second.
+        kill(child->pid, child->hung ? SIGKILL : SIGABRT);
         child->hung = true;
-        kill(child->pid, SIGKILL);
+        child->beat_time = Clock::now();
       }
     }
     for (Child* child : closed) ended(child);
@@ -342,9 +344,7 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
     // Its own buffer, or an output of the size that the meta declares, is too small whatever the arguments; an index or a second size that
     // was drawn by default may be one that the kernel does not allow.
     const bool own = memory->role != BufferRole::kInput || crumb.declared_outs;
-    const std::string_view arguments = crumb.arguments;
-    const bool plain = arguments.find('$') == std::string_view::npos && arguments.find("=i") == std::string_view::npos;
-    finding.precondition = by_default && !(own && plain);
+    finding.precondition = by_default && (!own || values_may_matter(crumb.arguments));
   } else {
     finding.kind = "kernel-crashes";
     finding.message = "the kernel " + how;

@@ -104,6 +104,9 @@ void OperatorJudge::add_finding(const CallPoint& point, GateFinding finding, con
   finding.arguments = call_->builder().text(*point.alternative);
   finding.weight = total(point.values);
   finding.frames = frames_in_libraries(frames);
+  // Whether a kernel writes everything may hang on values that nobody called legal: an index, a length, a count.
+  if ((finding.kind == "kernel-unwritten" || finding.kind == "kernel-reads-unwritten") && drawn_.by_default)
+    finding.precondition = values_may_matter(finding.arguments);
   const bool of_kernel = finding.kind.starts_with("kernel-") || finding.kind == "hidden-mutation" ||
                          finding.kind == "undeclared-alias" || finding.kind == "one-sided-error";
   const Registration at = registration_of(op_, finding.kind == "int-for-size" ? "" : of_kernel ? "CPU" : "Meta");
@@ -336,7 +339,7 @@ void OperatorJudge::compare(const CallPoint& point, const CallResult& meta, cons
     if (symbolic != symbolic_.end() && symbolic->second.exact && difference.output >= 0 &&
         difference.output < static_cast<int>(symbolic->second.facts.size())) {
       const TensorFacts& facts = symbolic->second.facts[difference.output];
-      if (facts.defined && (difference.kind == "meta-wrong-size" || difference.kind == "meta-wrong-stride"))
+      if (facts.defined && difference.meta.front() == '[')
         finding.expected = (difference.kind == "meta-wrong-size" ? facts.symbolic_sizes(call_->symbol_names())
                                                                  : facts.symbolic_strides(call_->symbol_names())) +
                            " = " + difference.meta;

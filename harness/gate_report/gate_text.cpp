@@ -46,7 +46,7 @@ std::string fault_text(const GateFault& fault) {
   const std::string place = place_text(fault);
   if (!place.empty()) out += "    at " + place + "\n";
   if (const std::string sizes = sizes_text(fault); !sizes.empty()) out += "    with " + sizes + "\n";
-  if (!fault.expected.empty() && fault.kind.starts_with("meta-") && fault.kind != "meta-specialises")
+  if (!fault.expected.empty() && fault.kind.starts_with("meta-wrong-"))
     out += fmt::format("    meta {}, kernel {}\n", fault.expected, fault.actual);
   else if (!fault.actual.empty() && fault.actual != fault.message && fault.kind.starts_with("kernel-"))
     out += "    " + fault.actual + "\n";

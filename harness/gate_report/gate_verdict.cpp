@@ -33,14 +33,14 @@ std::string symptom(const GateFinding& finding) {
   return finding.message + (finding.sizes.empty() ? "" : " (" + finding.sizes + (finding.layout == "contiguous" || finding.layout.empty() ? "" : ", " + finding.layout) + ")");
 }
 
-GateFault fault_from(const GateFinding& finding, const SourceLines& lines) {
+GateFault fault_from(const std::string& op, const GateFinding& finding, const SourceLines& lines) {
   GateFault fault;
   fault.kind = finding.kind;
   fault.message = finding.message;
   fault.where = lines.user_line(finding.frames);
   if (fault.where.line == 0 && finding.line > 0) {
     fault.where.file = finding.file;
-    fault.where.line = finding.line;
+    fault.where.line = registration_line(finding.file, finding.line, op);
     fault.where_is_registration = true;
   }
   fault.sizes = finding.sizes;
@@ -53,11 +53,11 @@ GateFault fault_from(const GateFinding& finding, const SourceLines& lines) {
 }
 
 /// Of findings of one cause, in order.
-GateFault fold(const std::vector<GateFinding>& findings, const SourceLines& lines) {
+GateFault fold(const std::string& op, const std::vector<GateFinding>& findings, const SourceLines& lines) {
   const auto best = std::min_element(findings.begin(), findings.end(), [](const GateFinding& a, const GateFinding& b) {
     return order_of(a) < order_of(b);
   });
-  GateFault fault = fault_from(*best, lines);
+  GateFault fault = fault_from(op, *best, lines);
   fault.seen = static_cast<int>(findings.size());
   // Another output or another call on the same line is worth a line; the same at other sizes is not.
   std::vector<std::string> told = {best->kind == "meta-specialises" ? best->message : std::to_string(best->output)};
@@ -103,15 +103,18 @@ void absorb_specialised(std::vector<GateFault>* faults) {
   });
 }
 
-std::vector<GateFault> faults_of(const std::vector<GateFinding>& findings, bool preconditions, const SourceLines& lines) {
+std::vector<GateFault> faults_of(const std::string& op, const std::vector<GateFinding>& findings, bool preconditions, const SourceLines& lines) {
   std::map<std::string, std::vector<GateFinding>> by_cause;
   for (const GateFinding& finding : findings)
     if (finding.precondition == preconditions)
       by_cause[cause_of(finding, lines.user_line(finding.frames))].push_back(finding);
   std::vector<GateFault> faults;
-  for (const auto& [cause, same] : by_cause) faults.push_back(fold(same, lines));
+  for (const auto& [cause, same] : by_cause) faults.push_back(fold(op, same, lines));
   absorb_specialised(&faults);
   absorb(&faults, "undeclared-alias", {"meta-wrong-alias", "meta-wrong-stride"});
+  // A tensor that is written and returned: one missing (a!).
+  absorb(&faults, "hidden-mutation", {"undeclared-alias"});
+  absorb(&faults, "meta-crashes", {"meta-raises", "meta-reads-data"});
   absorb(&faults, "kernel-overruns", {"kernel-crashes"});
   std::stable_sort(faults.begin(), faults.end(), [](const GateFault& a, const GateFault& b) {
     return std::make_tuple(fault_rank(a.kind), a.where.line) < std::make_tuple(fault_rank(b.kind), b.where.line);
@@ -121,8 +124,8 @@ std::vector<GateFault> faults_of(const std::vector<GateFinding>& findings, bool 
 
 OperatorVerdict verdict_of(GateOperator&& op, const SourceLines& lines) {
   OperatorVerdict verdict;
-  verdict.faults = faults_of(op.findings, false, lines);
-  verdict.preconditions = faults_of(op.findings, true, lines);
+  verdict.faults = faults_of(op.name, op.findings, false, lines);
+  verdict.preconditions = faults_of(op.name, op.findings, true, lines);
   // The kernel's death on empty tensors, where it overruns others as well.
   const bool overruns = std::any_of(verdict.faults.begin(), verdict.faults.end(),
                                     [](const GateFault& f) { return f.kind == "kernel-overruns"; });

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -118,16 +119,24 @@ class Worker {
     pid_ = -1;
     return status;
   }
-  /// The end of what it printed: enough for an error.
-  std::string last_words() const {
-    const off_t size = lseek(log_, 0, SEEK_END);
-    constexpr off_t kLongest = 2000;
-    const off_t begin = size > kLongest ? size - kLongest : 0;
-    std::string text(static_cast<size_t>(size - begin), '\0');
-    const ssize_t n = pread(log_, text.data(), text.size(), begin);
+  /// The first lines of what it printed, without the frames of stacks.
+  std::string words() const {
+    constexpr size_t kReadMax = 16'384;
+    constexpr int kLinesMax = 15;
+    std::string text(kReadMax, '\0');
+    const ssize_t n = pread(log_, text.data(), text.size(), 0);
     text.resize(n > 0 ? static_cast<size_t>(n) : 0);
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    return text;
+    std::string out;
+    int lines = 0;
+    for (size_t at = 0; at < text.size() && lines < kLinesMax;) {
+      const size_t end = std::min(text.find('\n', at), text.size());
+      const std::string line = text.substr(at, end - at);
+      at = end + 1;
+      if (line.empty() || line.starts_with("frame #") || line.starts_with("Exception raised from")) continue;
+      out += "\n  " + line;
+      ++lines;
+    }
+    return out;
   }
 
  private:
@@ -139,13 +148,13 @@ class Worker {
 
 [[noreturn]] void throw_death(Worker* worker, const GateRequest& request, bool loaded) {
   const int status = worker->wait();
-  const std::string words = worker->last_words();
+  const std::string words = worker->words();
   const std::string how = WIFSIGNALED(status) ? std::string(strsignal(WTERMSIG(status)))
                                               : "exit code " + std::to_string(WEXITSTATUS(status));
   const bool registered_twice = words.find("Tried to register") != std::string::npos ||
                                 words.find("Only a single TORCH_LIBRARY") != std::string::npos;
   throw HarnessError(
-      (loaded ? "the worker died: " : "the library ends the process that loads it: ") + how + (words.empty() ? "" : "\n" + words),
+      (loaded ? "the worker died: " : "the library ends the process that loads it: ") + how + words,
       request.ops,
       registered_twice ? "it registers what another library registered before: leave out --load of that library"
       : loaded         ? "report it with the command that led here"

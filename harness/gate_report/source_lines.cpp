@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <set>
 #include <string_view>
 
@@ -74,6 +75,21 @@ std::string short_function_name(const std::string& name) {
   out.resize(std::min(out.find('('), out.size()));
   if (out == "??") out.clear();
   return out;
+}
+
+int registration_line(const std::string& file, int block_line, const std::string& op) {
+  std::ifstream in(file);
+  const std::string name = op.substr(op.find("::") + 2);
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (++number < block_line) continue;
+    if (number > block_line && line.starts_with("TORCH_LIBRARY")) break;
+    // m.def("name(Tensor x)..."), m.impl("name", f), and both with the namespace.
+    for (const std::string& written : {name, op})
+      for (const char* end : {"(", "\""})
+        if (line.find("\"" + written + end) != std::string::npos) return number;
+  }
+  return block_line;
 }
 
 SourceLines::SourceLines(const std::vector<GateFrame>& frames) {

@@ -29,6 +29,10 @@ class SourceLines {
   std::map<std::pair<std::string, uint64_t>, std::vector<SourceLine>> lines_;  ///< inlined ones first
 };
 
+/// The line of m.def() or m.impl() for `op` ("ns::name.overload"), which lies in the block that begins at `block_line` of `file`; `block_line`
+/// where the file cannot be read or has no such line.
+int registration_line(const std::string& file, int block_line, const std::string& op);
+
 /// "(anonymous namespace)::pad_meta(at::Tensor const&, c10::SymInt)" -> "pad_meta".
 std::string short_function_name(const std::string& name);
 

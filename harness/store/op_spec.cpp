@@ -210,10 +210,9 @@ class LineParser {
       return out;
     }
     if (text.front() == '$') {
-      const size_t known = op_->symbols.size();
       auto one = size(text.substr(1));
       if (!one) return tl::unexpected(one.error());
-      if (op_->symbols.size() > known) op_->symbols.back().min = 1;
+      if (one->symbol >= 0) op_->symbols[one->symbol].min = 1;
       out.kind = SpecValue::Kind::kSymbol;
       out.sizes = {*one};
       return out;
