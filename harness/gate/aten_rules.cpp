@@ -493,6 +493,15 @@ void dispatch(const c10::OperatorHandle& op, c10::DispatchKeySet below, const st
     if ((*stack)[i].isTensor()) (*stack)[i] = SymbolicTensor::listening((*stack)[i].toTensor());
 }
 
+/// Of the tensors among the last `count` values.
+std::vector<const void*> storages(const torch::jit::Stack& stack, size_t count) {
+  std::vector<const void*> out;
+  for (size_t i = stack.size() - count; i < stack.size(); ++i)
+    if (stack[i].isTensor() && stack[i].toTensor().defined() && stack[i].toTensor().has_storage())
+      out.push_back(stack[i].toTensor().storage().unsafeGetStorageImpl());
+  return out;
+}
+
 void intercept(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   const c10::OperatorName name = op.operator_name();
   const auto below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kModeKey);
@@ -500,10 +509,11 @@ void intercept(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::j
   const std::string full = name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
   if (name.name == "aten::item" || name.name == "aten::_local_scalar_dense" || name.name == "aten::nonzero")
     SymbolicRun::note_data_read(name.name);
+  const std::vector<const void*> given = storages(*stack, op.schema().arguments().size());
   dispatch(op, below, full, stack);
-  for (size_t i = stack->size() - op.schema().returns().size(); i < stack->size(); ++i)
-    if ((*stack)[i].isTensor() && (*stack)[i].toTensor().defined() && (*stack)[i].toTensor().has_storage())
-      SymbolicRun::note_made((*stack)[i].toTensor().storage().unsafeGetStorageImpl());
+  SymbolicRun::note_made(nullptr);
+  for (const void* storage : storages(*stack, op.schema().returns().size()))
+    if (std::find(given.begin(), given.end(), storage) == given.end()) SymbolicRun::note_made(storage);
 }
 
 TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, m) {

@@ -256,7 +256,7 @@ void OperatorJudge::run_symbolically(bool reporting) {
     }
 }
 
-void OperatorJudge::compare_expression(const CallPoint& point, const CallResult& kernel, const std::string& key) {
+void OperatorJudge::compare_expression(const CallPoint& point, const CallResult& meta, const CallResult& kernel, const std::string& key) {
   const auto found = symbolic_.find(key);
   if (found == symbolic_.end() || !found->second.exact) return;
   for (const SizeExprPtr& condition : found->second.path)
@@ -275,9 +275,12 @@ void OperatorJudge::compare_expression(const CallPoint& point, const CallResult&
     const TensorFacts& facts = found->second.facts[std::max(difference.output, 0)];
     finding.expected = facts.symbolic_sizes(call_->symbol_names()) + " = " + difference.meta;
     if (!plain_int) {
-      finding.kind = "meta-specialises";
-      finding.message = "what the meta says with symbols does not hold at other sizes: " + difference.message;
-      add_finding(point, std::move(finding));
+      finding.kind = difference.kind;
+      finding.message = "with symbolic sizes the meta says " + difference.meta + " and with numbers what the kernel made, " + difference.kernel;
+      if (finding.expected.find("//") != std::string::npos)
+        finding.change = "`/` of c10::SymInt rounds down, that of int64_t towards zero: keep what is divided from being negative";
+      const bool known = difference.output >= 0 && difference.output < static_cast<int>(meta.made_frames.size());
+      add_finding(point, std::move(finding), known ? meta.made_frames[difference.output] : std::vector<void*>());
       continue;
     }
     const std::string argument = drawn_.argument_of_symbol[changed];
@@ -348,7 +351,7 @@ void OperatorJudge::compare(const CallPoint& point, const CallResult& meta, cons
     const bool known = difference.output >= 0 && difference.output < static_cast<int>(meta.made_frames.size());
     add_finding(point, std::move(finding), known ? meta.made_frames[difference.output] : std::vector<void*>());
   }
-  if (!differs) compare_expression(point, kernel, key);
+  if (!differs) compare_expression(point, meta, kernel, key);
 }
 
 bool OperatorJudge::run_point(const CallPoint& point, const std::string& key) {

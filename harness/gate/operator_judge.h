@@ -64,7 +64,7 @@ class OperatorJudge {
   /// False: the kernel refuses it.
   bool run_point(const CallPoint& point, const std::string& key);
   void compare(const CallPoint& point, const CallResult& meta, const CallResult& kernel, const std::string& key);
-  void compare_expression(const CallPoint& point, const CallResult& kernel, const std::string& key);
+  void compare_expression(const CallPoint& point, const CallResult& meta, const CallResult& kernel, const std::string& key);
   void leave_crumb(GateCrumb::Phase phase, int64_t step, const CallPoint& point);
   void add_finding(const CallPoint& point, GateFinding finding, const std::vector<void*>& frames = {});
   void note(std::string text);

@@ -73,10 +73,8 @@ std::vector<void*> SymbolicRun::made_at(const void* storage) const {
 
 void SymbolicRun::note_made(const void* storage) {
   if (!current || !current->listening_ || !current->inside_aten_.empty()) return;
-  std::vector<void*> frames = frames_here();
-  current->made_.emplace(nullptr, frames);
-  // A storage that was freed may come back at the same address: the last one counts.
-  current->made_[storage] = std::move(frames);
+  // Of the calls the first one counts, of a storage the last one: one that was freed may come back at the same address.
+  if (storage || current->made_.count(nullptr) == 0) current->made_[storage] = frames_here();
 }
 
 void SymbolicRun::note_data_read(const std::string& aten) {

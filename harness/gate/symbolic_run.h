@@ -64,6 +64,7 @@ class SymbolicRun {
   /// Where the tensor with this storage was made by an ATen operator that the run called; empty: not seen. Of nullptr: where the first
   /// ATen operator was called.
   std::vector<void*> made_at(const void* storage) const;
+  /// An ATen operator that the meta called made this storage; nullptr: it was called.
   static void note_made(const void* storage);
 
   /// The value of `expression` now; notes that it was asked for.

@@ -147,8 +147,8 @@ std::vector<OperatorVerdict> GateComparison::worse_only() const {
 GateComparison compare_runs(GateRun before, GateRun after) {
   GateComparison out;
   const ByName old_ops = by_name(before.operators), new_ops = by_name(after.operators);
-  const auto old_verdicts = judge_operators(std::move(before.operators));
-  out.verdicts = judge_operators(std::move(after.operators));
+  const auto old_verdicts = judge_operators(std::move(before.operators), before.library.path);
+  out.verdicts = judge_operators(std::move(after.operators), after.library.path);
   std::map<std::string, const OperatorVerdict*> old_by_name;
   for (const OperatorVerdict& verdict : old_verdicts) old_by_name[verdict.name] = &verdict;
   for (const OperatorVerdict& verdict : out.verdicts) {

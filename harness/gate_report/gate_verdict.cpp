@@ -12,6 +12,12 @@ namespace {
 
 bool is_about_meta_value(const std::string& kind) { return kind.starts_with("meta-wrong-"); }
 
+/// Where an operator comes from.
+struct Source {
+  std::string op, library;
+  const SourceLines& lines;
+};
+
 /// Findings with the same key have one cause.
 std::string cause_of(const GateFinding& finding, const SourceLine& line) {
   const std::string where = line.line > 0 ? line.file + ":" + std::to_string(line.line) : line.function;
@@ -33,15 +39,17 @@ std::string symptom(const GateFinding& finding) {
   return finding.message + (finding.sizes.empty() ? "" : " (" + finding.sizes + (finding.layout == "contiguous" || finding.layout.empty() ? "" : ", " + finding.layout) + ")");
 }
 
-GateFault fault_from(const std::string& op, const GateFinding& finding, const SourceLines& lines) {
+GateFault fault_from(const Source& source, const GateFinding& finding) {
   GateFault fault;
   fault.kind = finding.kind;
   fault.message = finding.message;
-  fault.where = lines.user_line(finding.frames);
+  fault.where = source.lines.user_line(finding.frames);
   if (fault.where.line == 0 && finding.line > 0) {
-    fault.where.file = finding.file;
-    fault.where.line = registration_line(finding.file, finding.line, op);
+    fault.where.file = find_source(finding.file, source.library);
+    fault.where.line = registration_line(fault.where.file, finding.line, source.op);
     fault.where_is_registration = true;
+  } else {
+    fault.where.file = find_source(fault.where.file, source.library);
   }
   fault.sizes = finding.sizes;
   fault.layout = finding.layout;
@@ -53,11 +61,11 @@ GateFault fault_from(const std::string& op, const GateFinding& finding, const So
 }
 
 /// Of findings of one cause, in order.
-GateFault fold(const std::string& op, const std::vector<GateFinding>& findings, const SourceLines& lines) {
+GateFault fold(const Source& source, const std::vector<GateFinding>& findings) {
   const auto best = std::min_element(findings.begin(), findings.end(), [](const GateFinding& a, const GateFinding& b) {
     return order_of(a) < order_of(b);
   });
-  GateFault fault = fault_from(op, *best, lines);
+  GateFault fault = fault_from(source, *best);
   fault.seen = static_cast<int>(findings.size());
   // Another output or another call on the same line is worth a line; the same at other sizes is not.
   std::vector<std::string> told = {best->kind == "meta-specialises" ? best->message : std::to_string(best->output)};
@@ -103,13 +111,13 @@ void absorb_specialised(std::vector<GateFault>* faults) {
   });
 }
 
-std::vector<GateFault> faults_of(const std::string& op, const std::vector<GateFinding>& findings, bool preconditions, const SourceLines& lines) {
+std::vector<GateFault> faults_of(const Source& source, const std::vector<GateFinding>& findings, bool preconditions) {
   std::map<std::string, std::vector<GateFinding>> by_cause;
   for (const GateFinding& finding : findings)
     if (finding.precondition == preconditions)
-      by_cause[cause_of(finding, lines.user_line(finding.frames))].push_back(finding);
+      by_cause[cause_of(finding, source.lines.user_line(finding.frames))].push_back(finding);
   std::vector<GateFault> faults;
-  for (const auto& [cause, same] : by_cause) faults.push_back(fold(op, same, lines));
+  for (const auto& [cause, same] : by_cause) faults.push_back(fold(source, same));
   absorb_specialised(&faults);
   absorb(&faults, "undeclared-alias", {"meta-wrong-alias", "meta-wrong-stride"});
   // A tensor that is written and returned: one missing (a!).
@@ -122,10 +130,10 @@ std::vector<GateFault> faults_of(const std::string& op, const std::vector<GateFi
   return faults;
 }
 
-OperatorVerdict verdict_of(GateOperator&& op, const SourceLines& lines) {
+OperatorVerdict verdict_of(GateOperator&& op, const Source& source) {
   OperatorVerdict verdict;
-  verdict.faults = faults_of(op.name, op.findings, false, lines);
-  verdict.preconditions = faults_of(op.name, op.findings, true, lines);
+  verdict.faults = faults_of(source, op.findings, false);
+  verdict.preconditions = faults_of(source, op.findings, true);
   // The kernel's death on empty tensors, where it overruns others as well.
   const bool overruns = std::any_of(verdict.faults.begin(), verdict.faults.end(),
                                     [](const GateFault& f) { return f.kind == "kernel-overruns"; });
@@ -148,7 +156,7 @@ OperatorVerdict verdict_of(GateOperator&& op, const SourceLines& lines) {
 
 }  // namespace
 
-std::vector<OperatorVerdict> judge_operators(std::vector<GateOperator> operators) {
+std::vector<OperatorVerdict> judge_operators(std::vector<GateOperator> operators, const std::string& library) {
   std::vector<GateFrame> frames;
   for (const GateOperator& op : operators)
     for (const GateFinding& finding : op.findings) frames.insert(frames.end(), finding.frames.begin(), finding.frames.end());
@@ -156,7 +164,10 @@ std::vector<OperatorVerdict> judge_operators(std::vector<GateOperator> operators
   std::sort(operators.begin(), operators.end(),
             [](const GateOperator& a, const GateOperator& b) { return a.name < b.name; });
   std::vector<OperatorVerdict> verdicts;
-  for (GateOperator& op : operators) verdicts.push_back(verdict_of(std::move(op), lines));
+  for (GateOperator& op : operators) {
+    const Source source{op.name, library, lines};
+    verdicts.push_back(verdict_of(std::move(op), source));
+  }
   return verdicts;
 }
 

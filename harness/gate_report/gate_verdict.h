@@ -36,8 +36,8 @@ struct OperatorVerdict {
   double seconds = 0;
 };
 
-/// What all findings of a run come down to, operator by operator, in order of their names.
-std::vector<OperatorVerdict> judge_operators(std::vector<GateOperator> operators);
+/// What all findings of a run on `library` come down to, operator by operator, in order of their names.
+std::vector<OperatorVerdict> judge_operators(std::vector<GateOperator> operators, const std::string& library);
 
 /// "ops.cpp:62 (pad_meta)": what is known of a place; "" when nothing is.
 std::string place_text(const GateFault& fault);

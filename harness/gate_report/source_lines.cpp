@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string_view>
@@ -90,6 +91,20 @@ int registration_line(const std::string& file, int block_line, const std::string
         if (line.find("\"" + written + end) != std::string::npos) return number;
   }
   return block_line;
+}
+
+std::string find_source(const std::string& file, const std::string& library) {
+  namespace fs = std::filesystem;
+  constexpr int kFoldersMax = 5;
+  if (file.empty() || file[0] == '/') return fs::path(file).lexically_normal().string();
+  std::error_code error;
+  std::vector<fs::path> folders = {fs::current_path(error)};
+  fs::path folder = fs::absolute(library, error).parent_path();
+  for (int i = 0; i < kFoldersMax && folder.has_relative_path(); ++i, folder = folder.parent_path())
+    folders.push_back(folder);
+  for (const fs::path& candidate : folders)
+    if (fs::exists(candidate / file, error)) return (candidate / file).lexically_normal().string();
+  return file;
 }
 
 SourceLines::SourceLines(const std::vector<GateFrame>& frames) {

@@ -33,6 +33,10 @@ class SourceLines {
 /// where the file cannot be read or has no such line.
 int registration_line(const std::string& file, int block_line, const std::string& op);
 
+/// A path as the compiler was given it, found: relative ones are looked for in this folder, the library's, and those above it. As it was where
+/// it is not found.
+std::string find_source(const std::string& file, const std::string& library);
+
 /// "(anonymous namespace)::pad_meta(at::Tensor const&, c10::SymInt)" -> "pad_meta".
 std::string short_function_name(const std::string& name);
 

@@ -91,7 +91,7 @@ void GateCommand::write_reports(const std::vector<OperatorVerdict>& verdicts, co
 
 int GateCommand::judge() {
   GateRun run = run_on(request());
-  const auto verdicts = judge_operators(std::move(run.operators));
+  const auto verdicts = judge_operators(std::move(run.operators), run.library.path);
   const bool faults = std::any_of(verdicts.begin(), verdicts.end(),
                                   [](const OperatorVerdict& v) { return v.status == GateStatus::kFaults; });
   const int code = faults ? kExitFaults : kExitNoFaults;

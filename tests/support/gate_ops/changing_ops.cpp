@@ -18,7 +18,7 @@ Tensor untouched_meta(const Tensor& x) { return like(x); }
 
 Tensor equal_meta(const Tensor& x) {
 #if CHANGED
-  return x.new_empty_symint({(x.sym_size(0) - 1) / 64 * 64 + 64, x.sym_size(1)});
+  return x.new_empty_symint({x.sym_size(0) + (64 - x.sym_size(0) % 64) % 64, x.sym_size(1)});
 #else
   return x.new_empty_symint({(x.sym_size(0) + 63) / 64 * 64, x.sym_size(1)});
 #endif

@@ -58,13 +58,15 @@ Tensor by_list(const Tensor& x, at::IntArrayRef sizes) { return at::zeros(sizes,
 
 Tensor by_temporary_meta(const Tensor& x) {
   const Tensor padded = x.new_empty_symint({x.sym_size(0) + 1, x.sym_size(1)});
-  return x.new_empty_symint({SymInt(padded.size(0)), x.sym_size(1)});  // PLANTED by_temporary meta-specialises
+  const int64_t rows = padded.size(0);  // PLANTED by_temporary meta-specialises
+  return x.new_empty_symint({SymInt(rows), x.sym_size(1)});
 }
 Tensor by_temporary(const Tensor& x) { return at::zeros({x.size(0) + 1, x.size(1)}, x.options()); }
 
 Tensor by_helper_rows(const Tensor& x) {
   TORCH_CHECK(x.dim() == 2, "two dimensions");
-  return at::empty_symint({SymInt(x.size(1)), x.sym_size(0)}, x.options());  // PLANTED by_helper meta-specialises
+  const int64_t columns = x.size(1);  // PLANTED by_helper meta-specialises
+  return at::empty_symint({SymInt(columns), x.sym_size(0)}, x.options());
 }
 Tensor by_helper_meta(const Tensor& x) { return by_helper_rows(x); }
 Tensor by_helper(const Tensor& x) { return at::zeros({x.size(1), x.size(0)}, x.options()); }
@@ -178,6 +180,12 @@ Tensor reads_memory_meta(const Tensor& x) {
   return first > 0 ? like(x) : x;
 }
 
+// Sizes of int64_t are divided towards zero, symbolic ones downwards.
+Tensor negative_div(const Tensor& x) { return at::zeros({x.size(0), (x.size(1) - 5) / 4 + 1}, x.options()); }
+Tensor negative_div_meta(const Tensor& x) {
+  return x.new_empty_symint({x.sym_size(0), (x.sym_size(1) - 5) / 4 + 1});  // PLANTED negative_div meta-wrong-size
+}
+
 // The schema.
 
 Tensor int_size(const Tensor& x, int64_t columns) { return at::zeros({x.size(0), columns}, x.options()); }
@@ -278,6 +286,7 @@ TORCH_LIBRARY(planted, m) {
   m.def("strict(Tensor x) -> Tensor");
   m.def("reads_offsets(Tensor offsets) -> Tensor");
   m.def("reads_memory(Tensor x) -> Tensor");
+  m.def("negative_div(Tensor x) -> Tensor");
   m.def("int_size(Tensor x, int columns) -> Tensor");  // PLANTED int_size int-for-size
   m.def("no_meta(Tensor x) -> Tensor");                // PLANTED no_meta meta-missing
   m.def("rounded(Tensor x) -> Tensor");
@@ -320,6 +329,7 @@ TORCH_LIBRARY_IMPL(planted, CPU, m) {
   m.impl("strict", copy);
   m.impl("reads_offsets", reads_offsets);
   m.impl("reads_memory", copy);
+  m.impl("negative_div", negative_div);
   m.impl("int_size", int_size);
   m.impl("no_meta", copy);
   m.impl("rounded", copy);
@@ -362,6 +372,7 @@ TORCH_LIBRARY_IMPL(planted, Meta, m) {
   m.impl("strict", strict_meta);
   m.impl("reads_offsets", reads_offsets_meta);
   m.impl("reads_memory", reads_memory_meta);
+  m.impl("negative_div", negative_div_meta);
   m.impl("int_size", int_size_meta);
   m.impl("rounded", like);
   m.impl("rounded.out", rounded_out_meta);

@@ -51,6 +51,7 @@ Tensor pad_rows_meta(const Tensor& x, SymInt block) {
 Tensor blocks(const Tensor& x) { return at::zeros({(x.numel() + 127) / 128}, x.options()); }
 Tensor blocks_meta(const Tensor& x) { return x.new_empty_symint({(x.sym_numel() + 127) / 128}); }
 Tensor pool(const Tensor& x, int64_t kernel, int64_t stride) {
+  TORCH_CHECK(x.size(1) + 2 >= kernel, "the kernel is larger than the row");
   return at::zeros({x.size(0), (x.size(1) + 2 - kernel) / stride + 1}, x.options());
 }
 Tensor pool_meta(const Tensor& x, int64_t kernel, int64_t stride) {
