@@ -47,6 +47,9 @@ std::vector<int64_t> integers_of(const SpecTensor& spec, int64_t count, int64_t 
     case SpecTensor::Values::kBelow:
       for (int64_t i = 0; i < count; ++i) out[i] = limit > 0 ? (i * kPatternStep + seed) % limit : 0;
       break;
+    case SpecTensor::Values::kPermutation:
+      for (int64_t i = 0; i < count; ++i) out[i] = count - 1 - i;
+      break;
     case SpecTensor::Values::kOffsets:
       // From 0 to the limit in steps as even as they go, the last one being exact.
       for (int64_t i = 0; i < count; ++i) out[i] = count > 1 ? limit * i / (count - 1) : 0;

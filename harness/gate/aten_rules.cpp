@@ -332,6 +332,58 @@ bool chunk_rule(AtenCall& call) {
   return call.returns_list(parts);
 }
 
+c10::IValue on_cpu(const c10::IValue& value) {
+  if (!value.isTensor() || !value.toTensor().defined()) return value;
+  const at::Tensor tensor = value.toTensor();
+  std::vector<int64_t> sizes, strides;
+  for (const c10::SymInt& size : tensor.sym_sizes())
+    sizes.push_back(SizeExpr::of(size)->integer(SymbolicRun::values()));
+  for (const c10::SymInt& stride : tensor.sym_strides())
+    strides.push_back(SizeExpr::of(stride)->integer(SymbolicRun::values()));
+  at::Tensor out = at::empty_strided(sizes, strides, tensor.options().device(at::kCPU));
+  return out.fill_(1);
+}
+
+/// The same call with tensors of this run's sizes on the CPU: says dtype and order of strides.
+at::Tensor example_result(const AtenCall& call) {
+  SymbolicRun::Pause pause;
+  c10::impl::ExcludeDispatchKeyGuard off(kModeKey);
+  torch::jit::Stack example;
+  for (size_t i = 0; i < call.count(); ++i) {
+    c10::IValue value = on_cpu(call.at(i));
+    if (value.isDevice()) value = c10::IValue();
+    if (value.isSymInt()) value = SizeExpr::of(value.toSymInt())->integer(SymbolicRun::values());
+    example.push_back(std::move(value));
+  }
+  call.op().callBoxed(example);
+  return example[0].toTensor();
+}
+
+/// Dense sizes in memory in the order that `like` has.
+SymSizes strides_ordered_as(const SymSizes& sizes, const at::Tensor& like) {
+  std::vector<size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (like.is_contiguous()) return SymbolicTensor::dense_strides(sizes);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return like.stride(static_cast<int64_t>(a)) < like.stride(static_cast<int64_t>(b));
+  });
+  SymSizes strides(sizes.size());
+  c10::SymInt next = 1;
+  for (const size_t d : order) {
+    strides[d] = next;
+    next = next * sizes[d].max(1);
+  }
+  return strides;
+}
+
+/// empty_like(), zeros_like() and the like: strides as the tensor's where it is dense in some order.
+bool like_rule(AtenCall& call) {
+  const at::Tensor x = call.tensor(0);
+  const at::Tensor like = example_result(call);
+  SymSizes sizes = sizes_of(x), strides = strides_ordered_as(sizes, like);
+  return call.returns({SymbolicTensor::make(std::move(sizes), std::move(strides), 0, like.scalar_type())});
+}
+
 using Rule = bool (*)(AtenCall&);
 
 const std::unordered_map<std::string, Rule>& rules() {
@@ -385,51 +437,14 @@ const std::unordered_map<std::string, Rule>& rules() {
       {"aten::to.dtype", convert_rule},
       {"aten::_to_copy", convert_rule},
       {"aten::split_with_sizes", chunk_rule},
+      {"aten::empty_like", like_rule},
+      {"aten::zeros_like", like_rule},
+      {"aten::ones_like", like_rule},
+      {"aten::full_like", like_rule},
+      {"aten::rand_like", like_rule},
+      {"aten::randn_like", like_rule},
   };
   return table;
-}
-
-c10::IValue on_cpu(const c10::IValue& value) {
-  if (!value.isTensor() || !value.toTensor().defined()) return value;
-  const at::Tensor tensor = value.toTensor();
-  std::vector<int64_t> sizes, strides;
-  for (const c10::SymInt& size : tensor.sym_sizes())
-    sizes.push_back(SizeExpr::of(size)->integer(SymbolicRun::values()));
-  for (const c10::SymInt& stride : tensor.sym_strides())
-    strides.push_back(SizeExpr::of(stride)->integer(SymbolicRun::values()));
-  at::Tensor out = at::empty_strided(sizes, strides, tensor.options().device(at::kCPU));
-  return out.fill_(1);
-}
-
-/// The same call with tensors of this run's sizes on the CPU: says dtype and order of strides.
-at::Tensor example_result(const AtenCall& call) {
-  SymbolicRun::Pause pause;
-  c10::impl::ExcludeDispatchKeyGuard off(kModeKey);
-  torch::jit::Stack example;
-  for (size_t i = 0; i < call.count(); ++i) {
-    c10::IValue value = on_cpu(call.at(i));
-    if (value.isSymInt()) value = SizeExpr::of(value.toSymInt())->integer(SymbolicRun::values());
-    example.push_back(std::move(value));
-  }
-  call.op().callBoxed(example);
-  return example[0].toTensor();
-}
-
-/// Dense sizes in memory in the order that `like` has.
-SymSizes strides_ordered_as(const SymSizes& sizes, const at::Tensor& like) {
-  std::vector<size_t> order(sizes.size());
-  std::iota(order.begin(), order.end(), 0);
-  if (like.is_contiguous()) return SymbolicTensor::dense_strides(sizes);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return like.stride(static_cast<int64_t>(a)) < like.stride(static_cast<int64_t>(b));
-  });
-  SymSizes strides(sizes.size());
-  c10::SymInt next = 1;
-  for (const size_t d : order) {
-    strides[d] = next;
-    next = next * sizes[d].max(1);
-  }
-  return strides;
 }
 
 bool is_pointwise(const c10::OperatorHandle& op) {
@@ -459,11 +474,14 @@ bool lacks_meta_kernel(const c10::OperatorHandle& op) {
   return true;
 }
 
-bool plain_meta_rule(AtenCall& call) {
-  bool on_meta = false;
+bool is_on_meta(const AtenCall& call) {
   for (size_t i = 0; i < call.count(); ++i)
-    on_meta |= call.at(i).isTensor() && call.tensor(i).defined() && call.tensor(i).is_meta();
-  if (!on_meta || call.op().schema().is_mutable()) return false;
+    if (call.at(i).isTensor() && call.tensor(i).defined() && call.tensor(i).is_meta()) return true;
+  return false;
+}
+
+bool plain_meta_rule(AtenCall& call) {
+  if (call.op().schema().is_mutable()) return false;
   const at::Tensor like = example_result(call);
   return call.returns({at::empty_strided(like.sizes(), like.strides(), like.options().device(at::kMeta))});
 }
@@ -478,13 +496,18 @@ void call_below(const c10::OperatorHandle& op, c10::DispatchKeySet below, const 
 void dispatch(const c10::OperatorHandle& op, c10::DispatchKeySet below, const std::string& name,
               torch::jit::Stack* stack) {
   AtenCall call(op, stack);
+  const auto rule = rules().find(name);
   if (!call.is_symbolic()) {
-    if (is_pointwise(op) && lacks_meta_kernel(op) && plain_meta_rule(call)) return;
+    if (lacks_meta_kernel(op) && is_on_meta(call)) {
+      if (is_pointwise(op) && plain_meta_rule(call)) return;
+      if (rule != rules().end() && rule->second(call)) return;
+      SymbolicRun::note_without_meta(name);
+    }
     return op.redispatchBoxed(below, stack);
   }
   if (is_pointwise(op)) {
     if (pointwise_rule(call)) return;
-  } else if (const auto rule = rules().find(name); rule != rules().end() && rule->second(call)) {
+  } else if (rule != rules().end() && rule->second(call)) {
     return;
   }
   call_below(op, below, name, stack);
@@ -505,8 +528,12 @@ std::vector<const void*> storages(const torch::jit::Stack& stack, size_t count) 
 void intercept(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   const c10::OperatorName name = op.operator_name();
   const auto below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kModeKey);
-  if (name.name.rfind("aten::", 0) != 0) return op.redispatchBoxed(below, stack);
   const std::string full = name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
+  if (name.name.rfind("aten::", 0) != 0) {
+    const bool python = c10::Dispatcher::singleton().getPyStub(name) && !op.hasKernelForDispatchKey(c10::DispatchKey::Meta);
+    if (python || lacks_meta_kernel(op)) SymbolicRun::note_without_meta(full);
+    return op.redispatchBoxed(below, stack);
+  }
   if (name.name == "aten::item" || name.name == "aten::_local_scalar_dense" || name.name == "aten::nonzero")
     SymbolicRun::note_data_read(name.name);
   const std::vector<const void*> given = storages(*stack, op.schema().arguments().size());

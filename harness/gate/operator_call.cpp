@@ -31,6 +31,10 @@ std::optional<c10::OperatorHandle> functional_variant(const c10::OperatorHandle&
   return found;
 }
 
+std::string full_name(const c10::OperatorName& name) {
+  return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
+}
+
 }  // namespace
 
 OperatorCall::OperatorCall(const c10::OperatorHandle& op, const DrawnArguments& drawn)
@@ -95,6 +99,7 @@ CallResult OperatorCall::call(const c10::OperatorHandle& op, torch::jit::Stack s
     result.events = run->events();
     result.unruled = run->unruled();
     result.read_data = run->read_data();
+    if (run->without_meta() != full_name(op.operator_name())) result.without_meta = run->without_meta();
   }
   if (!result.finished) return result;
   result.outputs = ArgumentBuilder::tensors_of(stack);

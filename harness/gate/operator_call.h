@@ -22,6 +22,7 @@ struct CallResult {
   std::vector<std::vector<void*>> made_frames;  ///< of symbolic and meta runs: by output, where it was made
   std::vector<SizeEvent> events;        ///< of symbolic runs
   std::string read_data;                ///< the ATen operator by which a meta read values of a tensor; "" = none
+  std::string without_meta;             ///< an operator that the meta calls and that has no C++ meta; "" = none
   std::string unruled;                  ///< the ATen operator without a rule that spoiled a symbolic run
 };
 

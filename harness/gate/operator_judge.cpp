@@ -51,8 +51,13 @@ OperatorKernels kernels_of(const c10::OperatorHandle& op, bool library_uses_pyth
   const bool composite = has_composite(op);
   out.meta = composite || op.hasKernelForDispatchKey(c10::DispatchKey::Meta);
   out.cpu = composite || op.hasKernelForDispatchKey(c10::DispatchKey::CPU);
+  const auto stub = c10::Dispatcher::singleton().getPyStub(op.operator_name());
+  const bool own_meta = op.hasKernelForDispatchKey(c10::DispatchKey::Meta);
+  out.decomposed = !own_meta && !op.hasKernelForDispatchKey(c10::DispatchKey::CPU) &&
+                   op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  if (stub && !own_meta) out.meta = false;  // a fake in Python comes before a composite kernel
   if (out.meta) return out;
-  if (const auto stub = c10::Dispatcher::singleton().getPyStub(op.operator_name()))
+  if (stub)
     out.why_no_meta = std::string("its fake is Python (module ") + stub->first + ")";
   else if (library_uses_python)
     out.why_no_meta = "it has no C++ meta, and other operators of the library have theirs in Python";
@@ -99,6 +104,7 @@ void OperatorJudge::leave_crumb(GateCrumb::Phase phase, int64_t step, const Call
 }
 
 void OperatorJudge::add_finding(const CallPoint& point, GateFinding finding, const std::vector<void*>& frames) {
+  if (kernels_.decomposed && (finding.kind == "hidden-mutation" || finding.kind == "undeclared-alias")) return;
   finding.sizes = values_text(point.values);
   finding.layout = layout_name(point.layout);
   finding.arguments = call_->builder().text(*point.alternative);
@@ -137,7 +143,13 @@ bool OperatorJudge::accepts(const DrawnArguments& drawn) {
   GateCrumb::set(crumb_->arguments, call.builder().text(first));
   crumb_->declared_outs = call.outs_have_declared_size();
   allocator_.begin_run({.stage = Stage::kSubject, .freed = FreedMemory::kFilled});
-  const bool finished = call.run(call.arguments(point, RunKind::kKernel), point, RunKind::kKernel).finished;
+  torch::jit::Stack arguments = call.arguments(point, RunKind::kKernel);
+  const std::vector<std::string> names = call.builder().tensor_names(arguments);
+  const std::vector<at::Tensor> inputs = ArgumentBuilder::tensors_of(arguments);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].defined() && inputs[i].storage().nbytes() > 0)
+      allocator_.label(inputs[i].storage().data(), BufferRole::kInput, names[i]);
+  const bool finished = call.run(std::move(arguments), point, RunKind::kKernel).finished;
   allocator_.end_run();
   return finished;
 }
@@ -207,6 +219,10 @@ void OperatorJudge::run_symbolic_point(const CallPoint& point, const std::string
   const CallResult result = call_->run(call_->arguments(point, RunKind::kSymbolic), point, RunKind::kSymbolic);
   mine(result);
   if (!result.unruled.empty()) unruled_ = result.unruled;
+  if (!result.without_meta.empty()) {
+    without_meta_ = result.without_meta;
+    return;
+  }
   if (reporting) report_events(point, result);
   Symbolic& kept = symbolic_[key];
   kept.finished = result.finished;
@@ -319,6 +335,10 @@ void OperatorJudge::compare(const CallPoint& point, const CallResult& meta, cons
     add_finding(point, std::move(finding));
     return;
   }
+  if (!meta.without_meta.empty()) {
+    without_meta_ = meta.without_meta;
+    return;
+  }
   if (!meta.finished) {
     finding.kind = meta.read_data.empty() ? "meta-raises" : "meta-reads-data";
     finding.message = meta.read_data.empty() ? "the meta raises where the kernel does not: " + meta.error
@@ -423,7 +443,9 @@ void OperatorJudge::run(const GateResume& resume) {
   checks_->finish(&part.notes);
   for (const auto& [layout, count] : refused_layouts_)
     part.notes.push_back("the kernel refuses tensors with layout " + layout + " that the meta accepts");
-  if (!unruled_.empty())
+  if (!without_meta_.empty())
+    part.not_judged = "its meta calls " + without_meta_ + ", which has no C++ meta";
+  else if (!unruled_.empty())
     part.not_judged = "its meta calls " + unruled_ + ", whose sizes are not followed: only numbers were compared";
   else if (!kernels_.cpu)
     part.not_judged = "it has no CPU kernel: only the meta's use of symbols was looked at";

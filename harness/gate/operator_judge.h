@@ -21,6 +21,7 @@ namespace aotifuzz {
 struct OperatorKernels {
   bool meta = false;   ///< a C++ meta, or a composite kernel that serves as one
   bool cpu = false;
+  bool decomposed = false;  ///< only a composite kernel: tracing sees the operators that it calls, not its schema
   std::string why_no_meta;  ///< "" = nothing explains it: a fault
 };
 OperatorKernels kernels_of(const c10::OperatorHandle& op, bool library_uses_python);
@@ -86,7 +87,7 @@ class OperatorJudge {
   std::vector<std::vector<int>> alternatives_;
   std::set<int64_t> mined_;
   std::map<std::string, Symbolic> symbolic_;  ///< by key_of()
-  std::string unruled_;
+  std::string unruled_, without_meta_;
   int64_t points_ = 0, refused_ = 0;
   std::map<std::string, int64_t> refused_layouts_;
   std::set<std::string> seen_;  ///< findings at which nothing new is to be said

@@ -77,6 +77,10 @@ void SymbolicRun::note_made(const void* storage) {
   if (storage || current->made_.count(nullptr) == 0) current->made_[storage] = frames_here();
 }
 
+void SymbolicRun::note_without_meta(const std::string& op) {
+  if (current && current->listening_ && current->without_meta_.empty()) current->without_meta_ = op;
+}
+
 void SymbolicRun::note_data_read(const std::string& aten) {
   if (current && current->listening_ && current->read_data_.empty()) current->read_data_ = aten;
 }

@@ -38,6 +38,8 @@ class SymbolicRun {
   const std::string& unruled() const { return unruled_; }
   /// The ATen operator that was asked for values of a tensor, which a meta has none of; "" = none.
   const std::string& read_data() const { return read_data_; }
+  /// An operator without a C++ meta that the meta calls; "" = none. With Python it may have one.
+  const std::string& without_meta() const { return without_meta_; }
   /// Where the exception that left the run was thrown.
   const std::vector<void*>& throw_frames() const { return throw_frames_; }
 
@@ -76,6 +78,7 @@ class SymbolicRun {
   /// Called for each exception thrown in the process.
   static void note_throw();
   static void note_data_read(const std::string& aten);
+  static void note_without_meta(const std::string& op);
 
  private:
   const SymbolValues& values_;
@@ -83,7 +86,7 @@ class SymbolicRun {
   const std::vector<std::string>& names_;
   std::vector<SizeEvent> events_;
   std::vector<void*> throw_frames_;
-  std::string unruled_, read_data_;
+  std::string unruled_, read_data_, without_meta_;
   std::string inside_aten_;
   std::map<const void*, std::vector<void*>> made_;  ///< by storage
   bool listening_ = true;

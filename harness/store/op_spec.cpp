@@ -162,9 +162,13 @@ class LineParser {
     out.sizes = std::move(*all);
     std::string_view rest = text.substr(close + 1);
     if (rest.empty()) return out;
+    if (rest == ":permutation") {
+      out.values = SpecTensor::Values::kPermutation;
+      return out;
+    }
     const size_t bracket = rest.find('(');
     if (rest[0] != ':' || bracket == std::string_view::npos || rest.back() != ')')
-      return fail("not what the values are: :below(N), :offsets(N), :lengths(N), :const(1.5)", rest);
+      return fail("not what the values are: :below(N), :offsets(N), :lengths(N), :const(1.5), :permutation", rest);
     const std::string_view kind = rest.substr(1, bracket - 1), inner = rest.substr(bracket + 1, rest.size() - bracket - 2);
     if (kind == "const") {
       out.values = SpecTensor::Values::kConst;
@@ -260,6 +264,7 @@ std::string tensor_text(const SpecTensor& tensor, const std::vector<SpecSymbol>&
     case SpecTensor::Values::kBelow: return out + ":below(" + size_text(tensor.limit, symbols) + ")";
     case SpecTensor::Values::kOffsets: return out + ":offsets(" + size_text(tensor.limit, symbols) + ")";
     case SpecTensor::Values::kLengths: return out + ":lengths(" + size_text(tensor.limit, symbols) + ")";
+    case SpecTensor::Values::kPermutation: return out + ":permutation";
     case SpecTensor::Values::kConst: return out + fmt::format(":const({})", tensor.constant);
   }
   return out;

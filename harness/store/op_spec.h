@@ -23,7 +23,7 @@
 ///   line    := OPERATOR item*            OPERATOR := ns::name[.overload]
 ///   item    := ARGUMENT=value{|value}  |  SYMBOL>=N  |  SYMBOL<=N  |  SYMBOL%N  |  @python-fake  |  @skip
 ///   value   := tensor | {tensor;tensor...} | None | $SYMBOL | [size,size...] | DTYPE | true | false | "text" | number
-///   tensor  := DTYPE[size,size...] [:below(size) | :offsets(size) | :lengths(size) | :const(number)]
+///   tensor  := DTYPE[size,size...] [:below(size) | :offsets(size) | :lengths(size) | :const(number) | :permutation]
 ///   size    := N | SYMBOL | SYMBOL+N | SYMBOL-N | N*SYMBOL
 ///
 /// Every way of choosing one value for each argument is tried, up to a limit that the report names. A symbol of a size
@@ -45,7 +45,7 @@ struct SpecSymbol {
 };
 
 struct SpecTensor {
-  enum class Values { kAny, kBelow, kOffsets, kLengths, kConst };
+  enum class Values { kAny, kBelow, kOffsets, kLengths, kConst, kPermutation };
   Dtype dtype = Dtype::kF32;
   std::vector<SpecSize> sizes;
   Values values = Values::kAny;

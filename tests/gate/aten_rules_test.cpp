@@ -77,6 +77,12 @@ const std::map<std::string, Call>& calls() {
       {"aten::to.dtype", [](const Tensor& x, const Tensor&) { return std::vector{x.to(at::kHalf), x.to(at::kFloat)}; }},
       {"aten::_to_copy", [](const Tensor& x, const Tensor&) { return std::vector{at::_to_copy(x, at::TensorOptions().dtype(at::kLong))}; }},
       {"aten::split_with_sizes", [](const Tensor& x, const Tensor&) { return x.split_with_sizes_symint({x.sym_size(0) - 1, 1}, 0); }},
+      {"aten::empty_like", [](const Tensor& x, const Tensor& w) { return std::vector{at::empty_like(x), at::empty_like(w.t())}; }},
+      {"aten::zeros_like", [](const Tensor& x, const Tensor& w) { return std::vector{at::zeros_like(w.t(), x.options().dtype(at::kHalf))}; }},
+      {"aten::ones_like", [](const Tensor& x, const Tensor&) { return std::vector{at::ones_like(x.slice(1, 0, 4, 2))}; }},
+      {"aten::full_like", [](const Tensor& x, const Tensor&) { return std::vector{at::full_like(x, 2)}; }},
+      {"aten::rand_like", [](const Tensor& x, const Tensor&) { return std::vector{at::rand_like(x)}; }},
+      {"aten::randn_like", [](const Tensor& x, const Tensor&) { return std::vector{at::randn_like(x.t())}; }},
       {"pointwise", [](const Tensor& x, const Tensor& w) { return std::vector{x + w.t(), x.relu(), at::gelu(x), x.gt(0), x * x.select(0, 0)}; }},
   };
   return table;

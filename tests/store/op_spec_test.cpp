@@ -25,7 +25,7 @@ TEST(OpSpec, EveryKindOfValueIsPrintedAsItWasRead) {
   const std::vector<std::string> values = {
       "f32[B,D]", "f32[]",       "None|bf16[2*B,D-1]", "{f32[B,D];i64[E]}", "{}",   "$K",       "[B,4,D+1]", "-3",
       "0.25",     "2.0",         "true|false",         "\"a b|c\"",         "f16",  "i64[N]:below(V)", "i64[B+1]:offsets(N)",
-      "i32[B]:lengths(2*N)", "f32[B]:const(1.5)"};
+      "i32[B]:lengths(2*N)", "f32[B]:const(1.5)", "i32[T]:permutation"};
   for (const std::string& value : values) EXPECT_EQ(printed(one("ns::op a=" + value), "a"), value);
 }
 
