@@ -86,14 +86,18 @@ void fill(at::Tensor tensor, const SpecTensor& spec, const CallPoint& point) {
 
 const char* layout_name(DrawnLayout layout) {
   switch (layout) {
-    case DrawnLayout::kContiguous: return "contiguous";
-    case DrawnLayout::kTransposed: return "transposed";
-    case DrawnLayout::kGaps: return "gaps";
+    case DrawnLayout::kContiguous:
+      return "contiguous";
+    case DrawnLayout::kTransposed:
+      return "transposed";
+    case DrawnLayout::kGaps:
+      return "gaps";
   }
   return "";
 }
 
-at::Tensor ArgumentBuilder::symbolic_tensor(const SpecTensor& spec, DrawnLayout layout, const std::string& label) const {
+at::Tensor ArgumentBuilder::symbolic_tensor(const SpecTensor& spec, DrawnLayout layout,
+                                            const std::string& label) const {
   const size_t rank = spec.sizes.size();
   layout = layout_of_rank(layout, rank);
   std::vector<c10::SymInt> sizes, in_memory;
@@ -133,7 +137,8 @@ at::Tensor ArgumentBuilder::tensor(const SpecTensor& spec, const CallPoint& poin
   return out;
 }
 
-c10::IValue ArgumentBuilder::value(size_t argument, const SpecValue& value, const CallPoint& point, RunKind kind) const {
+c10::IValue ArgumentBuilder::value(size_t argument, const SpecValue& value, const CallPoint& point,
+                                   RunKind kind) const {
   const std::string& name = schema_.arguments()[argument].name();
   c10::TypePtr type = schema_.arguments()[argument].real_type();
   if (const auto* optional = type->castRaw<c10::OptionalType>()) type = optional->getElementType();
@@ -141,8 +146,10 @@ c10::IValue ArgumentBuilder::value(size_t argument, const SpecValue& value, cons
     return kind == RunKind::kSymbolic && symbolic ? expression_of(s)->as_sym_int() : size_value(s, point.values);
   };
   switch (value.kind) {
-    case Kind::kNone: return {};
-    case Kind::kTensor: return tensor(value.tensors[0], point, kind, name);
+    case Kind::kNone:
+      return {};
+    case Kind::kTensor:
+      return tensor(value.tensors[0], point, kind, name);
     case Kind::kTensors: {
       const auto* list = type->castRaw<c10::ListType>();
       const bool optional_elements = list && list->getElementType()->kind() == c10::TypeKind::OptionalType;
@@ -154,7 +161,8 @@ c10::IValue ArgumentBuilder::value(size_t argument, const SpecValue& value, cons
       }
       return optional_elements ? c10::IValue(optional) : c10::IValue(plain);
     }
-    case Kind::kSymbol: return c10::IValue(size(value.sizes[0], type->kind() == c10::TypeKind::SymIntType));
+    case Kind::kSymbol:
+      return c10::IValue(size(value.sizes[0], type->kind() == c10::TypeKind::SymIntType));
     case Kind::kSizes: {
       const auto* list = type->castRaw<c10::ListType>();
       const bool symbolic = list && list->getElementType()->kind() == c10::TypeKind::SymIntType;
@@ -170,10 +178,14 @@ c10::IValue ArgumentBuilder::value(size_t argument, const SpecValue& value, cons
     case Kind::kInt:
       if (type->kind() == c10::TypeKind::FloatType) return static_cast<double>(value.integer);
       return value.integer;
-    case Kind::kFloat: return value.real;
-    case Kind::kBool: return value.integer != 0;
-    case Kind::kText: return value.text;
-    case Kind::kDtype: return static_cast<int64_t>(to_scalar_type(value.dtype));
+    case Kind::kFloat:
+      return value.real;
+    case Kind::kBool:
+      return value.integer != 0;
+    case Kind::kText:
+      return value.text;
+    case Kind::kDtype:
+      return static_cast<int64_t>(to_scalar_type(value.dtype));
   }
   return {};
 }
@@ -210,7 +222,8 @@ std::vector<std::string> ArgumentBuilder::tensor_names(const torch::jit::Stack& 
   return names;
 }
 
-std::vector<bool> ArgumentBuilder::by_tensor(const torch::jit::Stack& stack, bool (*wanted)(const c10::AliasInfo&)) const {
+std::vector<bool> ArgumentBuilder::by_tensor(const torch::jit::Stack& stack,
+                                             bool (*wanted)(const c10::AliasInfo&)) const {
   std::vector<bool> out;
   for (size_t a = 0; a < stack.size(); ++a) {
     const c10::AliasInfo* info = schema_.arguments()[a].alias_info();

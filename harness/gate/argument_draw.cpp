@@ -47,18 +47,26 @@ class DefaultDraw {
 
   std::vector<SpecValue> plain_values(const std::string& name, const c10::TypePtr& type) {
     switch (type->kind()) {
-      case c10::TypeKind::TensorType: return {tensor()};
-      case c10::TypeKind::SymIntType: return {symbol(name)};
+      case c10::TypeKind::TensorType:
+        return {tensor()};
+      case c10::TypeKind::SymIntType:
+        return {symbol(name)};
       case c10::TypeKind::IntType:
         if (names_a_dimension(name)) return {integer(0), integer(-1)};
         return {symbol(name)};
       case c10::TypeKind::FloatType:
-      case c10::TypeKind::NumberType: return {real(0.5)};
-      case c10::TypeKind::BoolType: return {truth(false), truth(true)};
-      case c10::TypeKind::StringType: return {{.kind = Kind::kText}};
-      case c10::TypeKind::ScalarTypeType: return {{.kind = Kind::kDtype, .dtype = Dtype::kF32}};
-      case c10::TypeKind::ListType: return list_values(type->castRaw<c10::ListType>()->getElementType());
-      default: return {};
+      case c10::TypeKind::NumberType:
+        return {real(0.5)};
+      case c10::TypeKind::BoolType:
+        return {truth(false), truth(true)};
+      case c10::TypeKind::StringType:
+        return {{.kind = Kind::kText}};
+      case c10::TypeKind::ScalarTypeType:
+        return {{.kind = Kind::kDtype, .dtype = Dtype::kF32}};
+      case c10::TypeKind::ListType:
+        return list_values(type->castRaw<c10::ListType>()->getElementType());
+      default:
+        return {};
     }
   }
 
@@ -74,7 +82,8 @@ class DefaultDraw {
         out.kind = Kind::kSizes;
         out.sizes = {SpecSize{.add = 1}};
         return {out};
-      default: return {};
+      default:
+        return {};
     }
   }
 
@@ -158,7 +167,8 @@ std::string spec_line(const c10::FunctionSchema& schema, const std::string& name
   }
   for (const SpecSymbol& symbol : drawn.symbols) {
     if (symbol.min > 0) line += " " + symbol.name + ">=" + std::to_string(symbol.min);
-    if (symbol.max != std::numeric_limits<int64_t>::max()) line += " " + symbol.name + "<=" + std::to_string(symbol.max);
+    if (symbol.max != std::numeric_limits<int64_t>::max())
+      line += " " + symbol.name + "<=" + std::to_string(symbol.max);
     if (symbol.multiple != 1) line += " " + symbol.name + "%" + std::to_string(symbol.multiple);
   }
   return line;

@@ -41,7 +41,8 @@ class AtenCall {
   size_t count_;
 };
 
-/// The sizes that two tensors are broadcast to. Asks which of two sizes is 1 only where it cannot be told, as ATen does.
+/// The sizes that two tensors are broadcast to. Asks which of two sizes is 1 only where it cannot be told, as ATen
+/// does.
 SymSizes broadcast(const SymSizes& a, const SymSizes& b);
 int64_t wrapped(int64_t dimension, int64_t rank);
 

@@ -31,8 +31,8 @@ at::Tensor view_of(const at::Tensor& base, const SymSizes& sizes, const SymSizes
 
 bool matrix_product(AtenCall& call, const at::Tensor& a, const at::Tensor& b) {
   if (a.dim() < 2 || b.dim() < 2) return false;
-  TORCH_CHECK(a.sym_size(-1).sym_eq(b.sym_size(-2)).expect_true(__FILE__, __LINE__), "sizes of a product differ: ",
-              a.sym_size(-1), " and ", b.sym_size(-2));
+  TORCH_CHECK(a.sym_size(-1).sym_eq(b.sym_size(-2)).expect_true(__FILE__, __LINE__),
+              "sizes of a product differ: ", a.sym_size(-1), " and ", b.sym_size(-2));
   const SymSizes left = sizes_of(a), right = sizes_of(b);
   SymSizes out = broadcast({left.begin(), left.end() - 2}, {right.begin(), right.end() - 2});
   out.push_back(a.sym_size(-2));
@@ -190,8 +190,8 @@ bool cumulative_sum_rule(AtenCall& call) {
 }
 bool sort_rule(AtenCall& call) {
   const at::Tensor x = call.tensor(0);
-  return call.returns({SymbolicTensor::make_dense(sizes_of(x), x.scalar_type()),
-                       SymbolicTensor::make_dense(sizes_of(x), at::kLong)});
+  return call.returns(
+      {SymbolicTensor::make_dense(sizes_of(x), x.scalar_type()), SymbolicTensor::make_dense(sizes_of(x), at::kLong)});
 }
 bool topk_rule(AtenCall& call) {
   const at::Tensor x = call.tensor(0);
@@ -229,7 +229,8 @@ bool slice_rule(AtenCall& call) {
   const auto step = call.size(4).maybe_as_int();
   if (!step || *step < 1) return false;
   const c10::SymInt length = (*step == 1 ? end - begin : (end - begin + (*step - 1)) / *step);
-  return call.returns({sliced(base, dimension, begin, begin.maybe_as_int() == 0 && *step == 1 ? length : length.max(0), *step)});
+  return call.returns(
+      {sliced(base, dimension, begin, begin.maybe_as_int() == 0 && *step == 1 ? length : length.max(0), *step)});
 }
 
 bool narrow_rule(AtenCall& call) {
@@ -285,7 +286,9 @@ at::ScalarType default_dtype(std::optional<at::ScalarType> asked) {
 }
 bool full_rule(AtenCall& call) {
   const c10::Scalar value = call.at(1).toScalar();
-  const at::ScalarType inferred = value.isBoolean() ? at::kBool : value.isIntegral(false) ? at::kLong : default_dtype({});
+  const at::ScalarType inferred = value.isBoolean()         ? at::kBool
+                                  : value.isIntegral(false) ? at::kLong
+                                                            : default_dtype({});
   return dense(call, call.sizes(0), call.dtype(2).value_or(inferred));
 }
 bool filled_rule(AtenCall& call) { return dense(call, call.sizes(0), default_dtype(call.dtype(1))); }
@@ -467,9 +470,9 @@ bool pointwise_rule(AtenCall& call) {
 
 /// With plain sizes ATen's Meta kernels are right, where there are any: aten::relu has none.
 bool lacks_meta_kernel(const c10::OperatorHandle& op) {
-  for (const auto key : {c10::DispatchKey::Meta, c10::DispatchKey::CompositeImplicitAutograd,
-                         c10::DispatchKey::CompositeExplicitAutograd,
-                         c10::DispatchKey::CompositeExplicitAutogradNonFunctional})
+  for (const auto key :
+       {c10::DispatchKey::Meta, c10::DispatchKey::CompositeImplicitAutograd,
+        c10::DispatchKey::CompositeExplicitAutograd, c10::DispatchKey::CompositeExplicitAutogradNonFunctional})
     if (op.hasKernelForDispatchKey(key)) return false;
   return true;
 }
@@ -530,7 +533,8 @@ void intercept(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::j
   const auto below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kModeKey);
   const std::string full = name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
   if (name.name.rfind("aten::", 0) != 0) {
-    const bool python = c10::Dispatcher::singleton().getPyStub(name) && !op.hasKernelForDispatchKey(c10::DispatchKey::Meta);
+    const bool python =
+        c10::Dispatcher::singleton().getPyStub(name) && !op.hasKernelForDispatchKey(c10::DispatchKey::Meta);
     if (python || lacks_meta_kernel(op)) SymbolicRun::note_without_meta(full);
     return op.redispatchBoxed(below, stack);
   }

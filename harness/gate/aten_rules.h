@@ -9,8 +9,8 @@
 namespace aotifuzz {
 
 /// What ATen operators called inside a meta do to symbolic sizes. Most of ATen's own Meta kernels compute with plain
-/// numbers; Python replaces them by decompositions, we by these rules. A rule takes the place of the kernel: it pops the arguments and
-/// pushes results whose sizes are expressions.
+/// numbers; Python replaces them by decompositions, we by these rules. A rule takes the place of the kernel: it pops
+/// the arguments and pushes results whose sizes are expressions.
 ///
 /// Operators without a rule run ATen's own kernel. Where that asks a symbol for a number, the symbolic run is no
 /// statement about the meta any more (SymbolicRun::unruled()).

@@ -15,7 +15,7 @@ struct GateCrumb {
   enum Phase : int32_t { kIdle, kGuess, kSymbolic, kMeta, kKernel };
 
   std::atomic<int32_t> phase{kIdle};
-  std::atomic<int64_t> step{0};  ///< of the phase: index of the guess, or of the point
+  std::atomic<int64_t> step{0};   ///< of the phase: index of the guess, or of the point
   std::atomic<uint64_t> beat{0};  ///< changes with each step: a process that hangs has the same for long
   std::atomic<int64_t> weight{0};
   std::atomic<bool> declared_outs{false};  ///< tensors to be written have the size that a meta declares
@@ -41,11 +41,11 @@ struct GateCrumb {
 struct GateResume {
   int first_guess = 0;
   bool guess_is_accepted = false;  ///< the kernel died on the first guess of a fault of its own
-  bool symbolic = true;     ///< false: the meta died there
+  bool symbolic = true;            ///< false: the meta died there
   bool symbolic_reported = false;
   int64_t first_point = 0;
   int deaths = 0;
-  bool aligned = false;     ///< memory is aligned as torch's own is: a kernel died of an address that no guard explains
+  bool aligned = false;  ///< memory is aligned as torch's own is: a kernel died of an address that no guard explains
 };
 
 }  // namespace aotifuzz

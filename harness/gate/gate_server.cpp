@@ -66,10 +66,10 @@ void write_all(int fd, const std::string& text) {
 HarnessError load_error(const std::string& path) {
   const char* words = dlerror();
   const std::string text = words ? words : "unknown error";
-  if (!std::filesystem::exists(path))
-    return HarnessError("the library does not exist", path, "check the path");
-  if (text.find("undefined symbol: Py") != std::string::npos || text.find("undefined symbol: _Py") != std::string::npos ||
-      text.find("libtorch_python") != std::string::npos || text.find("libpython") != std::string::npos)
+  if (!std::filesystem::exists(path)) return HarnessError("the library does not exist", path, "check the path");
+  if (text.find("undefined symbol: Py") != std::string::npos ||
+      text.find("undefined symbol: _Py") != std::string::npos || text.find("libtorch_python") != std::string::npos ||
+      text.find("libpython") != std::string::npos)
     return HarnessError("the library needs Python (" + text + ")", path,
                         "link it without libtorch_python: the operators need only libtorch_cpu and libc10. With "
                         "torch.utils.cpp_extension, keep the pybind part in a library of its own, or pass "
@@ -156,7 +156,8 @@ void GateServer::load() {
   }
   if (jobs_.empty())
     throw HarnessError("the library registers no operator", options_.ops,
-                       "give the library whose static initialisers run TORCH_LIBRARY; operators that --load registered are not judged");
+                       "give the library whose static initialisers run TORCH_LIBRARY; operators that --load registered "
+                       "are not judged");
   for (const std::string& wanted : options_.only)
     if (!own.count(wanted) && !options_.lenient)
       throw HarnessError("the library has no such operator", "--only " + wanted,
@@ -248,8 +249,15 @@ void GateServer::start(Job job) {
   send_operator(std::move(hello));
   if (skip || (!job.kernels.meta && !job.kernels.cpu)) return;
 
-  auto child = std::make_unique<Child>(Child{.job = std::move(job), .crumb = nullptr, .pid = -1, .pipe = -1, .pending = "",
-                                             .beat = 0, .beat_time = Clock::now(), .start = Clock::now(), .hung = false});
+  auto child = std::make_unique<Child>(Child{.job = std::move(job),
+                                             .crumb = nullptr,
+                                             .pid = -1,
+                                             .pipe = -1,
+                                             .pending = "",
+                                             .beat = 0,
+                                             .beat_time = Clock::now(),
+                                             .start = Clock::now(),
+                                             .hung = false});
   if (free_crumbs_.empty()) free_crumbs_.push_back(new_crumb());
   child->crumb = free_crumbs_.back();
   free_crumbs_.pop_back();
@@ -328,7 +336,9 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
   finding.layout = crumb.layout;
   finding.arguments = crumb.arguments;
   finding.weight = crumb.weight;
-  const std::string how = signal == 0 ? "exits the process" : "dies of " + std::string(sigdescr_np(signal) ? sigdescr_np(signal) : "a signal");
+  const std::string how = signal == 0
+                              ? "exits the process"
+                              : "dies of " + std::string(sigdescr_np(signal) ? sigdescr_np(signal) : "a signal");
   const auto memory = recorded_memory_fault(recorder);
   if (hung) {
     finding.kind = in_kernel ? "kernel-hangs" : "meta-crashes";
@@ -341,8 +351,8 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
   } else if (memory && memory->buffer_known && memory->place != MemoryFault::Place::kNull) {
     finding.kind = "kernel-overruns";
     finding.message = "the kernel " + memory_fault_sentence(*memory);
-    // Its own buffer, or an output of the size that the meta declares, is too small whatever the arguments; an index or a second size that
-    // was drawn by default may be one that the kernel does not allow.
+    // Its own buffer, or an output of the size that the meta declares, is too small whatever the arguments; an index or
+    // a second size that was drawn by default may be one that the kernel does not allow.
     const bool own = memory->role != BufferRole::kInput || crumb.declared_outs;
     finding.precondition = by_default && (!own || values_may_matter(crumb.arguments));
   } else {

@@ -25,9 +25,9 @@ struct GateServerOptions {
   std::chrono::milliseconds step_timeout{10'000};  ///< of one call
 };
 
-/// Loads one library and judges its operators, each in a forked process: what dies or hangs there is a result. Says everything
-/// as lines (store/gate_record.h) on one file descriptor. Operators of a library that was loaded before, torch's own included, are not its
-/// operators. One library a process: two that register the same name end it.
+/// Loads one library and judges its operators, each in a forked process: what dies or hangs there is a result. Says
+/// everything as lines (store/gate_record.h) on one file descriptor. Operators of a library that was loaded before,
+/// torch's own included, are not its operators. One library a process: two that register the same name end it.
 class GateServer {
  public:
   GateServer(GateServerOptions options, int message_fd);

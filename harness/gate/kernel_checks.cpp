@@ -29,9 +29,9 @@ std::vector<char> bytes_of_elements(const at::Tensor& tensor) {
 }
 
 struct Unwritten {
-  size_t elements = 0;        ///< that hold the pattern in both runs
+  size_t elements = 0;  ///< that hold the pattern in both runs
   size_t first = 0;
-  size_t differing = 0;       ///< that differ between the runs without being patterns
+  size_t differing = 0;  ///< that differ between the runs without being patterns
 };
 
 Unwritten compare(const std::vector<char>& a, const std::vector<char>& b, size_t element_bytes) {
@@ -68,8 +68,8 @@ bool comparable(const at::Tensor& a, const at::Tensor& b) {
 }  // namespace
 
 CallResult KernelChecks::guarded(const CallPoint& point, uint8_t poison, bool at_start, bool judged) {
-  allocator_.begin_run({.stage = Stage::kSubject, .poison = poison, .at_start = at_start,
-                        .freed = FreedMemory::kFilled});
+  allocator_.begin_run(
+      {.stage = Stage::kSubject, .poison = poison, .at_start = at_start, .freed = FreedMemory::kFilled});
   torch::jit::Stack stack = call_.arguments(point, RunKind::kKernel);
   const std::vector<at::Tensor> inputs = ArgumentBuilder::tensors_of(stack);
   const std::vector<std::string> names = call_.builder().tensor_names(stack);
@@ -84,11 +84,11 @@ CallResult KernelChecks::guarded(const CallPoint& point, uint8_t poison, bool at
   for (size_t i = 0; i < inputs.size() && judged; ++i)
     if (!written[i] && bytes_of_storage(inputs[i]) != before[i])
       sink_(point, finding("hidden-mutation", -1, "the kernel changes " + names[i] + ", which the schema does not say",
-                                  names[i] + " differs after the call"));
+                           names[i] + " differs after the call"));
   for (const MemoryFault& damage : allocator_.end_run())
     if (judged)
       sink_(point, finding("kernel-overruns", -1, "the kernel " + memory_fault_sentence(damage),
-                                  memory_fault_sentence(damage)));
+                           memory_fault_sentence(damage)));
   return result;
 }
 
@@ -102,9 +102,9 @@ CallResult KernelChecks::run(const CallPoint& point) {
     const int alias = result.facts[i].alias;
     if (alias >= 0 && !may_alias[alias])
       sink_(point, finding("undeclared-alias", static_cast<int>(i),
-                                  "output " + std::to_string(i) + " shares the memory of " + names[alias] +
-                                      ", which the schema does not say",
-                                  "the memory of " + names[alias]));
+                           "output " + std::to_string(i) + " shares the memory of " + names[alias] +
+                               ", which the schema does not say",
+                           "the memory of " + names[alias]));
   }
   look_for_unwritten(point, result);
   return result;
@@ -125,14 +125,16 @@ void KernelChecks::look_for_unwritten(const CallPoint& point, const CallResult& 
     if (unwritten.elements == 0 && unwritten.differing == 0) {
       wrote_something_ = true;
     } else if (unwritten.elements == count) {
-      wholly_unwritten_.emplace_back(point, finding("kernel-unwritten", static_cast<int>(i), "the kernel writes nothing of " + which,
-                                          "all " + std::to_string(count) + " elements hold what memory held before"));
+      wholly_unwritten_.emplace_back(
+          point, finding("kernel-unwritten", static_cast<int>(i), "the kernel writes nothing of " + which,
+                         "all " + std::to_string(count) + " elements hold what memory held before"));
     } else if (unwritten.elements > 0) {
       wrote_something_ = true;
-      sink_(point, finding("kernel-unwritten", static_cast<int>(i), "the kernel leaves elements of " + which + " unwritten",
-                                  std::to_string(unwritten.elements) + " of " + std::to_string(count) +
-                                      " elements hold what memory held before, the first is element " +
-                                      std::to_string(unwritten.first)));
+      sink_(point,
+            finding("kernel-unwritten", static_cast<int>(i), "the kernel leaves elements of " + which + " unwritten",
+                    std::to_string(unwritten.elements) + " of " + std::to_string(count) +
+                        " elements hold what memory held before, the first is element " +
+                        std::to_string(unwritten.first)));
     } else {
       // Either it reads what nobody wrote, or it draws random numbers: the same memory twice tells.
       const CallResult again = guarded(point, kPoison, false, false);
@@ -140,16 +142,17 @@ void KernelChecks::look_for_unwritten(const CallPoint& point, const CallResult& 
       if (bytes_of_elements(again.outputs[i]) != bytes[i])
         is_random_ = true;
       else
-        sink_(point, finding("kernel-reads-unwritten", static_cast<int>(i),
-                                    which + " depends on memory that nobody wrote",
-                                    std::to_string(unwritten.differing) + " of " + std::to_string(count) +
-                                        " elements change with what memory held before"));
+        sink_(point,
+              finding("kernel-reads-unwritten", static_cast<int>(i), which + " depends on memory that nobody wrote",
+                      std::to_string(unwritten.differing) + " of " + std::to_string(count) +
+                          " elements change with what memory held before"));
     }
   }
 }
 
 void KernelChecks::finish(std::vector<std::string>* notes) {
-  if (is_random_) notes->push_back("two runs on the same memory differ (random numbers?): unwritten elements are not looked for");
+  if (is_random_)
+    notes->push_back("two runs on the same memory differ (random numbers?): unwritten elements are not looked for");
   if (wholly_unwritten_.empty()) return;
   if (!wrote_something_) {
     notes->push_back("never writes its outputs, at no size: taken for an operator that only allocates");

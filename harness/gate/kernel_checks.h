@@ -14,8 +14,9 @@ namespace aotifuzz {
 /// Takes what was found at a point.
 using FindingSink = std::function<void(const CallPoint&, GateFinding)>;
 
-/// What the kernel does to memory, called with inputs and outputs that end where guarded memory begins. What it touches beyond them ends
-/// the process (gate_crumb.h); what it damages within the alignment, changes, shares or leaves unwritten is found here.
+/// What the kernel does to memory, called with inputs and outputs that end where guarded memory begins. What it touches
+/// beyond them ends the process (gate_crumb.h); what it damages within the alignment, changes, shares or leaves
+/// unwritten is found here.
 class KernelChecks {
  public:
   KernelChecks(const OperatorCall& call, GuardAllocator& allocator, FindingSink sink)

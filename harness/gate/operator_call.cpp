@@ -55,11 +55,11 @@ void OperatorCall::size_outs(torch::jit::Stack* stack, const CallPoint& point, R
   for (size_t i = 0; i < outs_.size(); ++i) {
     const at::Tensor& like = declared.outputs[i];
     if (kind == RunKind::kSymbolic)
-      (*stack)[outs_[i]] = SymbolicTensor::make(like.sym_sizes().vec(), like.sym_strides().vec(), 0,
-                                                like.scalar_type(), op_.schema().arguments()[outs_[i]].name());
+      (*stack)[outs_[i]] = SymbolicTensor::make(like.sym_sizes().vec(), like.sym_strides().vec(), 0, like.scalar_type(),
+                                                op_.schema().arguments()[outs_[i]].name());
     else
-      (*stack)[outs_[i]] = at::empty_strided(
-          like.sizes(), like.strides(), like.options().device(kind == RunKind::kKernel ? at::kCPU : at::kMeta));
+      (*stack)[outs_[i]] = at::empty_strided(like.sizes(), like.strides(),
+                                             like.options().device(kind == RunKind::kKernel ? at::kCPU : at::kMeta));
   }
 }
 

@@ -14,16 +14,16 @@ namespace aotifuzz {
 /// What one call did.
 struct CallResult {
   bool finished = false;
-  std::string error;                    ///< what it raised, cleaned (worker/error_text.h)
-  std::vector<at::Tensor> inputs;       ///< of every argument, in order
+  std::string error;               ///< what it raised, cleaned (worker/error_text.h)
+  std::vector<at::Tensor> inputs;  ///< of every argument, in order
   std::vector<at::Tensor> outputs;
-  std::vector<TensorFacts> facts;       ///< of the outputs
-  std::vector<void*> throw_frames;      ///< of symbolic and meta runs
+  std::vector<TensorFacts> facts;               ///< of the outputs
+  std::vector<void*> throw_frames;              ///< of symbolic and meta runs
   std::vector<std::vector<void*>> made_frames;  ///< of symbolic and meta runs: by output, where it was made
-  std::vector<SizeEvent> events;        ///< of symbolic runs
-  std::string read_data;                ///< the ATen operator by which a meta read values of a tensor; "" = none
-  std::string without_meta;             ///< an operator that the meta calls and that has no C++ meta; "" = none
-  std::string unruled;                  ///< the ATen operator without a rule that spoiled a symbolic run
+  std::vector<SizeEvent> events;                ///< of symbolic runs
+  std::string read_data;     ///< the ATen operator by which a meta read values of a tensor; "" = none
+  std::string without_meta;  ///< an operator that the meta calls and that has no C++ meta; "" = none
+  std::string unruled;       ///< the ATen operator without a rule that spoiled a symbolic run
 };
 
 /// Calls one operator in the three kinds of run. Autograd is left out: what is judged is what lies below it.
@@ -35,7 +35,8 @@ class OperatorCall {
   /// meta declares, where there is one and no spec says otherwise.
   torch::jit::Stack arguments(const CallPoint& point, RunKind kind) const;
   CallResult run(torch::jit::Stack arguments, const CallPoint& point, RunKind kind) const;
-  /// Runs the kernel once more to see where it makes output `output` (-1: where it calls ATen first); empty: it calls ATen nowhere.
+  /// Runs the kernel once more to see where it makes output `output` (-1: where it calls ATen first); empty: it calls
+  /// ATen nowhere.
   std::vector<void*> locate_in_kernel(const CallPoint& point, int output) const;
 
   const ArgumentBuilder& builder() const { return builder_; }

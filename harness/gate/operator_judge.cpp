@@ -13,9 +13,9 @@ namespace aotifuzz {
 namespace {
 
 /// What a tensor may be when nobody says: the first one that the kernel accepts.
-constexpr TensorGuess kGuesses[] = {{2, Dtype::kF32}, {1, Dtype::kF32}, {3, Dtype::kF32}, {4, Dtype::kF32},
-                                    {1, Dtype::kI64}, {2, Dtype::kI64}, {2, Dtype::kBF16}, {2, Dtype::kU8},
-                                    {1, Dtype::kI32}};
+constexpr TensorGuess kGuesses[] = {{2, Dtype::kF32},  {1, Dtype::kF32}, {3, Dtype::kF32},
+                                    {4, Dtype::kF32},  {1, Dtype::kI64}, {2, Dtype::kI64},
+                                    {2, Dtype::kBF16}, {2, Dtype::kU8},  {1, Dtype::kI32}};
 
 /// The same fault at more sizes than this says nothing new.
 constexpr size_t kSymptomsMax = 3;
@@ -176,7 +176,8 @@ bool OperatorJudge::draw(const GateResume& resume) {
       if (accepted) drawn_ = std::move(guess);
     }
     if (!accepted) {
-      part.not_judged = "its kernel accepts none of the arguments that are drawn from the schema alone: give a line in the spec";
+      part.not_judged =
+          "its kernel accepts none of the arguments that are drawn from the schema alone: give a line in the spec";
       part.arguments = spec_line(op_.schema(), name_, drawn_);
       report_(std::move(part));
       return false;
@@ -219,7 +220,7 @@ void OperatorJudge::run_symbolic_point(const CallPoint& point, const std::string
   const CallResult result = call_->run(call_->arguments(point, RunKind::kSymbolic), point, RunKind::kSymbolic);
   mine(result);
   if (!result.unruled.empty()) unruled_ = result.unruled;
-  if (!result.without_meta.empty()) {
+  if (!result.without_meta.empty() && result.read_data.empty()) {
     without_meta_ = result.without_meta;
     return;
   }
@@ -272,7 +273,8 @@ void OperatorJudge::run_symbolically(bool reporting) {
     }
 }
 
-void OperatorJudge::compare_expression(const CallPoint& point, const CallResult& meta, const CallResult& kernel, const std::string& key) {
+void OperatorJudge::compare_expression(const CallPoint& point, const CallResult& meta, const CallResult& kernel,
+                                       const std::string& key) {
   const auto found = symbolic_.find(key);
   if (found == symbolic_.end() || !found->second.exact) return;
   for (const SizeExprPtr& condition : found->second.path)
@@ -292,9 +294,11 @@ void OperatorJudge::compare_expression(const CallPoint& point, const CallResult&
     finding.expected = facts.symbolic_sizes(call_->symbol_names()) + " = " + difference.meta;
     if (!plain_int) {
       finding.kind = difference.kind;
-      finding.message = "with symbolic sizes the meta says " + difference.meta + " and with numbers what the kernel made, " + difference.kernel;
+      finding.message = "with symbolic sizes the meta says " + difference.meta +
+                        " and with numbers what the kernel made, " + difference.kernel;
       if (finding.expected.find("//") != std::string::npos)
-        finding.change = "`/` of c10::SymInt rounds down, that of int64_t towards zero: keep what is divided from being negative";
+        finding.change =
+            "`/` of c10::SymInt rounds down, that of int64_t towards zero: keep what is divided from being negative";
       const bool known = difference.output >= 0 && difference.output < static_cast<int>(meta.made_frames.size());
       add_finding(point, std::move(finding), known ? meta.made_frames[difference.output] : std::vector<void*>());
       continue;
@@ -311,8 +315,8 @@ void OperatorJudge::compare_expression(const CallPoint& point, const CallResult&
     finding.kind = "int-for-size";
     finding.message = "`" + argument + "` is a size of output " + std::to_string(difference.output) +
                       ", and the schema declares it int";
-    finding.change = "declare it `SymInt " + argument + "`; if it is a constant of the model, give its values in the spec (" +
-                     argument + "=64|128)";
+    finding.change = "declare it `SymInt " + argument +
+                     "`; if it is a constant of the model, give its values in the spec (" + argument + "=64|128)";
     add_finding(point, std::move(finding));
   }
 }
@@ -335,7 +339,7 @@ void OperatorJudge::compare(const CallPoint& point, const CallResult& meta, cons
     add_finding(point, std::move(finding));
     return;
   }
-  if (!meta.without_meta.empty()) {
+  if (!meta.without_meta.empty() && meta.read_data.empty()) {
     without_meta_ = meta.without_meta;
     return;
   }
@@ -356,8 +360,10 @@ void OperatorJudge::compare(const CallPoint& point, const CallResult& meta, cons
     finding = {};
     finding.kind = difference.kind;
     finding.output = difference.output;
-    finding.message = "output " + std::to_string(difference.output) + ": the meta says " + difference.meta + ", the kernel made " + difference.kernel;
-    if (difference.output < 0) finding.message = "the meta says " + difference.meta + ", the kernel made " + difference.kernel;
+    finding.message = "output " + std::to_string(difference.output) + ": the meta says " + difference.meta +
+                      ", the kernel made " + difference.kernel;
+    if (difference.output < 0)
+      finding.message = "the meta says " + difference.meta + ", the kernel made " + difference.kernel;
     finding.expected = difference.meta;
     if (symbolic != symbolic_.end() && symbolic->second.exact && difference.output >= 0 &&
         difference.output < static_cast<int>(symbolic->second.facts.size())) {

@@ -19,7 +19,7 @@ namespace aotifuzz {
 
 /// What is known of an operator from the dispatcher and its library alone.
 struct OperatorKernels {
-  bool meta = false;   ///< a C++ meta, or a composite kernel that serves as one
+  bool meta = false;  ///< a C++ meta, or a composite kernel that serves as one
   bool cpu = false;
   bool decomposed = false;  ///< only a composite kernel: tracing sees the operators that it calls, not its schema
   std::string why_no_meta;  ///< "" = nothing explains it: a fault
@@ -65,7 +65,8 @@ class OperatorJudge {
   /// False: the kernel refuses it.
   bool run_point(const CallPoint& point, const std::string& key);
   void compare(const CallPoint& point, const CallResult& meta, const CallResult& kernel, const std::string& key);
-  void compare_expression(const CallPoint& point, const CallResult& meta, const CallResult& kernel, const std::string& key);
+  void compare_expression(const CallPoint& point, const CallResult& meta, const CallResult& kernel,
+                          const std::string& key);
   void leave_crumb(GateCrumb::Phase phase, int64_t step, const CallPoint& point);
   void add_finding(const CallPoint& point, GateFinding finding, const std::vector<void*>& frames = {});
   void note(std::string text);

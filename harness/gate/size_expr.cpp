@@ -25,36 +25,61 @@ int64_t floor_div(int64_t a, int64_t b) {
 
 const char* symbol_of(Op op) {
   switch (op) {
-    case Op::kAdd: return "+";
-    case Op::kSub: return "-";
-    case Op::kMul: return "*";
-    case Op::kFloorDiv: return "//";
-    case Op::kTrueDiv: return "/";
-    case Op::kMod: return "%";
-    case Op::kPow: return "**";
-    case Op::kEq: return "==";
-    case Op::kNe: return "!=";
-    case Op::kLt: return "<";
-    case Op::kLe: return "<=";
-    case Op::kGt: return ">";
-    case Op::kGe: return ">=";
-    case Op::kAnd: return "and";
-    case Op::kOr: return "or";
-    default: return nullptr;
+    case Op::kAdd:
+      return "+";
+    case Op::kSub:
+      return "-";
+    case Op::kMul:
+      return "*";
+    case Op::kFloorDiv:
+      return "//";
+    case Op::kTrueDiv:
+      return "/";
+    case Op::kMod:
+      return "%";
+    case Op::kPow:
+      return "**";
+    case Op::kEq:
+      return "==";
+    case Op::kNe:
+      return "!=";
+    case Op::kLt:
+      return "<";
+    case Op::kLe:
+      return "<=";
+    case Op::kGt:
+      return ">";
+    case Op::kGe:
+      return ">=";
+    case Op::kAnd:
+      return "and";
+    case Op::kOr:
+      return "or";
+    default:
+      return nullptr;
   }
 }
 
 const char* function_of(Op op) {
   switch (op) {
-    case Op::kMin: return "min";
-    case Op::kMax: return "max";
-    case Op::kNeg: return "-";
-    case Op::kNot: return "not ";
-    case Op::kIfElse: return "where";
-    case Op::kToFloat: return "float";
-    case Op::kFloor: return "floor";
-    case Op::kCeil: return "ceil";
-    default: return "dense";
+    case Op::kMin:
+      return "min";
+    case Op::kMax:
+      return "max";
+    case Op::kNeg:
+      return "-";
+    case Op::kNot:
+      return "not ";
+    case Op::kIfElse:
+      return "where";
+    case Op::kToFloat:
+      return "float";
+    case Op::kFloor:
+      return "floor";
+    case Op::kCeil:
+      return "ceil";
+    default:
+      return "dense";
   }
 }
 
@@ -147,37 +172,59 @@ c10::SymInt SizeExpr::as_sym_int() {
 int64_t SizeExpr::integer(const SymbolValues& values) const {
   const auto a = [&] { return operands[0]->integer(values); };
   const auto b = [&] { return operands[1]->integer(values); };
-  const bool real_operands = !operands.empty() && std::any_of(operands.begin(), operands.end(), [](const SizeExprPtr& e) {
-    return e->type == Type::kFloat;
-  });
+  const bool real_operands =
+      !operands.empty() &&
+      std::any_of(operands.begin(), operands.end(), [](const SizeExprPtr& e) { return e->type == Type::kFloat; });
   if (real_operands && op != Op::kIfElse) return static_cast<int64_t>(number(values));
   switch (op) {
-    case Op::kSymbol: return static_cast<size_t>(value) < values.size() ? values[value] : 0;
-    case Op::kConstant: return type == Type::kFloat ? static_cast<int64_t>(real) : value;
-    case Op::kAdd: return wrapping(bits(a()) + bits(b()));
-    case Op::kSub: return wrapping(bits(a()) - bits(b()));
-    case Op::kMul: return wrapping(bits(a()) * bits(b()));
-    case Op::kFloorDiv: return floor_div(a(), b());
-    case Op::kMod: return wrapping(bits(a()) - bits(floor_div(a(), b())) * bits(b()));
-    case Op::kMin: return std::min(a(), b());
-    case Op::kMax: return std::max(a(), b());
-    case Op::kNeg: return wrapping(0 - bits(a()));
-    case Op::kEq: return a() == b();
-    case Op::kNe: return a() != b();
-    case Op::kLt: return a() < b();
-    case Op::kLe: return a() <= b();
-    case Op::kGt: return a() > b();
-    case Op::kGe: return a() >= b();
-    case Op::kAnd: return a() && b();
-    case Op::kOr: return a() || b();
-    case Op::kNot: return !a();
-    case Op::kIfElse: return a() ? b() : operands[2]->integer(values);
-    case Op::kDense: return dense(values);
+    case Op::kSymbol:
+      return static_cast<size_t>(value) < values.size() ? values[value] : 0;
+    case Op::kConstant:
+      return type == Type::kFloat ? static_cast<int64_t>(real) : value;
+    case Op::kAdd:
+      return wrapping(bits(a()) + bits(b()));
+    case Op::kSub:
+      return wrapping(bits(a()) - bits(b()));
+    case Op::kMul:
+      return wrapping(bits(a()) * bits(b()));
+    case Op::kFloorDiv:
+      return floor_div(a(), b());
+    case Op::kMod:
+      return wrapping(bits(a()) - bits(floor_div(a(), b())) * bits(b()));
+    case Op::kMin:
+      return std::min(a(), b());
+    case Op::kMax:
+      return std::max(a(), b());
+    case Op::kNeg:
+      return wrapping(0 - bits(a()));
+    case Op::kEq:
+      return a() == b();
+    case Op::kNe:
+      return a() != b();
+    case Op::kLt:
+      return a() < b();
+    case Op::kLe:
+      return a() <= b();
+    case Op::kGt:
+      return a() > b();
+    case Op::kGe:
+      return a() >= b();
+    case Op::kAnd:
+      return a() && b();
+    case Op::kOr:
+      return a() || b();
+    case Op::kNot:
+      return !a();
+    case Op::kIfElse:
+      return a() ? b() : operands[2]->integer(values);
+    case Op::kDense:
+      return dense(values);
     case Op::kTrueDiv:
     case Op::kPow:
     case Op::kToFloat:
     case Op::kFloor:
-    case Op::kCeil: return static_cast<int64_t>(number(values));
+    case Op::kCeil:
+      return static_cast<int64_t>(number(values));
   }
   return 0;
 }
@@ -186,34 +233,57 @@ double SizeExpr::number(const SymbolValues& values) const {
   const auto a = [&] { return operands[0]->number(values); };
   const auto b = [&] { return operands[1]->number(values); };
   switch (op) {
-    case Op::kConstant: return type == Type::kFloat ? real : static_cast<double>(value);
-    case Op::kTrueDiv: return a() / b();
-    case Op::kPow: return std::pow(a(), b());
-    case Op::kToFloat: return a();
-    case Op::kFloor: return std::floor(a());
-    case Op::kCeil: return std::ceil(a());
-    case Op::kIfElse: return operands[0]->integer(values) ? b() : operands[2]->number(values);
-    default: break;
+    case Op::kConstant:
+      return type == Type::kFloat ? real : static_cast<double>(value);
+    case Op::kTrueDiv:
+      return a() / b();
+    case Op::kPow:
+      return std::pow(a(), b());
+    case Op::kToFloat:
+      return a();
+    case Op::kFloor:
+      return std::floor(a());
+    case Op::kCeil:
+      return std::ceil(a());
+    case Op::kIfElse:
+      return operands[0]->integer(values) ? b() : operands[2]->number(values);
+    default:
+      break;
   }
-  const bool real_operands = std::any_of(operands.begin(), operands.end(),
-                                         [](const SizeExprPtr& e) { return e->type == Type::kFloat; });
+  const bool real_operands =
+      std::any_of(operands.begin(), operands.end(), [](const SizeExprPtr& e) { return e->type == Type::kFloat; });
   if (!real_operands) return static_cast<double>(integer(values));
   switch (op) {
-    case Op::kAdd: return a() + b();
-    case Op::kSub: return a() - b();
-    case Op::kMul: return a() * b();
-    case Op::kFloorDiv: return std::floor(a() / b());
-    case Op::kMod: return a() - std::floor(a() / b()) * b();
-    case Op::kMin: return std::min(a(), b());
-    case Op::kMax: return std::max(a(), b());
-    case Op::kNeg: return -a();
-    case Op::kEq: return a() == b();
-    case Op::kNe: return a() != b();
-    case Op::kLt: return a() < b();
-    case Op::kLe: return a() <= b();
-    case Op::kGt: return a() > b();
-    case Op::kGe: return a() >= b();
-    default: return 0;
+    case Op::kAdd:
+      return a() + b();
+    case Op::kSub:
+      return a() - b();
+    case Op::kMul:
+      return a() * b();
+    case Op::kFloorDiv:
+      return std::floor(a() / b());
+    case Op::kMod:
+      return a() - std::floor(a() / b()) * b();
+    case Op::kMin:
+      return std::min(a(), b());
+    case Op::kMax:
+      return std::max(a(), b());
+    case Op::kNeg:
+      return -a();
+    case Op::kEq:
+      return a() == b();
+    case Op::kNe:
+      return a() != b();
+    case Op::kLt:
+      return a() < b();
+    case Op::kLe:
+      return a() <= b();
+    case Op::kGt:
+      return a() > b();
+    case Op::kGe:
+      return a() >= b();
+    default:
+      return 0;
   }
 }
 
@@ -235,8 +305,7 @@ bool SizeExpr::dense(const SymbolValues& values) const {
 }
 
 std::string SizeExpr::text(const std::vector<std::string>& names) const {
-  if (op == Op::kSymbol)
-    return static_cast<size_t>(value) < names.size() ? names[value] : "s" + std::to_string(value);
+  if (op == Op::kSymbol) return static_cast<size_t>(value) < names.size() ? names[value] : "s" + std::to_string(value);
   if (op == Op::kConstant) {
     if (type == Type::kBool) return value ? "true" : "false";
     return type == Type::kFloat ? std::to_string(real) : std::to_string(value);

@@ -19,22 +19,44 @@ using SymbolValues = std::vector<int64_t>;
 struct SizeExpr;
 using SizeExprPtr = c10::intrusive_ptr<SizeExpr>;
 
-/// A size as a symbol of its own or computed from others: what a meta kernel is handed in place of a number. ATen and the
-/// meta compute with it through c10::SymInt, SymBool and SymFloat; whoever asks it for a number gets the one that the
-/// run's symbol values give, and the run writes down that it was asked (symbolic_run.h).
+/// A size as a symbol of its own or computed from others: what a meta kernel is handed in place of a number. ATen and
+/// the meta compute with it through c10::SymInt, SymBool and SymFloat; whoever asks it for a number gets the one that
+/// the run's symbol values give, and the run writes down that it was asked (symbolic_run.h).
 ///
 /// Types:   integer, boolean and float nodes are one class, as SymNodeImpl's interface has it.
-/// Folding: operations on constants give constants; x+0, x*1 and the like give x. No other simplification: two texts that differ may
+/// Folding: operations on constants give constants; x+0, x*1 and the like give x. No other simplification: two texts
+/// that differ may
 ///          mean the same, so expressions are compared by value.
 /// Division: `/` on SymInt arrives as floordiv. Python's floor is what it means there.
 /// Overflow: wraps, as the kernels' int64 does on the machines that we run on.
 /// Threads: immutable but for the reference count.
 struct SizeExpr final : c10::SymNodeImpl {
   enum class Op : uint8_t {
-    kSymbol, kConstant,
-    kAdd, kSub, kMul, kFloorDiv, kTrueDiv, kMod, kPow, kMin, kMax, kNeg,
-    kEq, kNe, kLt, kLe, kGt, kGe, kAnd, kOr, kNot,
-    kIfElse, kToFloat, kFloor, kCeil,
+    kSymbol,
+    kConstant,
+    kAdd,
+    kSub,
+    kMul,
+    kFloorDiv,
+    kTrueDiv,
+    kMod,
+    kPow,
+    kMin,
+    kMax,
+    kNeg,
+    kEq,
+    kNe,
+    kLt,
+    kLe,
+    kGt,
+    kGe,
+    kAnd,
+    kOr,
+    kNot,
+    kIfElse,
+    kToFloat,
+    kFloor,
+    kCeil,
     kDense,  ///< operands: sizes, then strides; true when they are those of a dense tensor in some order
   };
   enum class Type : uint8_t { kInt, kBool, kFloat };
@@ -58,8 +80,8 @@ struct SizeExpr final : c10::SymNodeImpl {
 
   Op op;
   Type type;
-  int64_t value = 0;   ///< of integer and boolean constants; index of symbols
-  double real = 0;     ///< of float constants
+  int64_t value = 0;  ///< of integer and boolean constants; index of symbols
+  double real = 0;    ///< of float constants
   std::vector<SizeExprPtr> operands;
 
   SizeExpr(Op op, Type type) : op(op), type(type) {}
@@ -107,7 +129,8 @@ struct SizeExpr final : c10::SymNodeImpl {
   bool expect_true(const char* file, int64_t line) override;
   int64_t int_() override { return guard_int("", 0); }
   bool bool_() override { return guard_bool("", 0); }
-  /// As if the value were unknown to all: contiguity then stays an expression, and nobody asks for a number unless the meta does.
+  /// As if the value were unknown to all: contiguity then stays an expression, and nobody asks for a number unless the
+  /// meta does.
   bool has_hint() override { return is_constant_node(); }
   std::string str() override;
   std::optional<int64_t> constant_int() override;

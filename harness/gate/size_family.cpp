@@ -6,7 +6,8 @@ namespace aotifuzz {
 namespace {
 
 constexpr int64_t kBase[] = {7, 11, 13, 17, 19, 23, 29, 31};
-constexpr int64_t kFamily[] = {0, 1, 2, 3, 5, 8, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025};
+constexpr int64_t kFamily[] = {0,  1,   2,   3,   5,   8,   15,  16,   17,   63,  64,
+                               65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025};
 constexpr int64_t kFew[] = {0, 1, 2, 129};
 constexpr int64_t kTogether[] = {0, 1, 2};
 

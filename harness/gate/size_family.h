@@ -11,9 +11,10 @@ namespace aotifuzz {
 
 /// The values of an operator's symbols at which meta and kernel are compared, generic ones first.
 ///
-/// Where most symbols have a value of their own (primes, so that no two sizes agree by chance) one of them takes, in turn: 0, 1, 2, 3, 5,
-/// 8, and the neighbours of vector widths, tiles and pages (16, 64, 128, 256, 1024), and of each constant that was found in the meta's own
-/// conditions and expressions (`mined`). Then all symbols are 0, 1 and 2 at once. Values outside a symbol's bounds are left out.
+/// Where most symbols have a value of their own (primes, so that no two sizes agree by chance) one of them takes, in
+/// turn: 0, 1, 2, 3, 5, 8, and the neighbours of vector widths, tiles and pages (16, 64, 128, 256, 1024), and of each
+/// constant that was found in the meta's own conditions and expressions (`mined`). Then all symbols are 0, 1 and 2 at
+/// once. Values outside a symbol's bounds are left out.
 class SizeFamily {
  public:
   SizeFamily(const std::vector<SpecSymbol>& symbols, const std::set<int64_t>& mined);

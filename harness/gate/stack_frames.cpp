@@ -14,8 +14,9 @@ namespace {
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 bool is_users(std::string_view path) {
-  constexpr std::array<std::string_view, 11> others = {"libtorch", "libc10", "libc.so", "libstdc++", "libgcc_s", "libm.so",
-                                                       "libgomp", "ld-linux", "libpthread", "libdl", "aotifuzz-gate-worker"};
+  constexpr std::array<std::string_view, 11> others = {
+      "libtorch", "libc10",     "libc.so", "libstdc++",           "libgcc_s", "libm.so", "libgomp",
+      "ld-linux", "libpthread", "libdl",   "aotifuzz-gate-worker"};
   const std::string_view name = file_name(path);
   if (name.find(".so") == std::string_view::npos) return false;  // a program: us
   for (const std::string_view other : others)

@@ -18,10 +18,10 @@ struct SizeEvent {
   };
   Kind kind;
   SizeExprPtr expression;
-  int64_t result = 0;             ///< the number, or the truth value
-  std::string call;               ///< of kNumber: what asked, "x.size(0)"
-  std::string aten;               ///< the ATen operator without a rule that asked; "" = the meta itself
-  std::vector<void*> frames;      ///< return addresses, innermost first
+  int64_t result = 0;         ///< the number, or the truth value
+  std::string call;           ///< of kNumber: what asked, "x.size(0)"
+  std::string aten;           ///< the ATen operator without a rule that asked; "" = the meta itself
+  std::vector<void*> frames;  ///< return addresses, innermost first
 };
 
 /// What happens on this thread between construction and destruction, or a pause, when symbolic sizes are asked for
@@ -63,8 +63,8 @@ class SymbolicRun {
     int exceptions_;
   };
 
-  /// Where the tensor with this storage was made by an ATen operator that the run called; empty: not seen. Of nullptr: where the first
-  /// ATen operator was called.
+  /// Where the tensor with this storage was made by an ATen operator that the run called; empty: not seen. Of nullptr:
+  /// where the first ATen operator was called.
   std::vector<void*> made_at(const void* storage) const;
   /// An ATen operator that the meta called made this storage; nullptr: it was called.
   static void note_made(const void* storage);

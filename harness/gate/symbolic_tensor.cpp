@@ -64,7 +64,9 @@ c10::IntArrayRef SymbolicTensor::ask_all(c10::SymIntArrayRef sizes, const std::s
   return *out;
 }
 
-c10::IntArrayRef SymbolicTensor::sizes_custom() const { return ask_all(sym_sizes_default(), "sizes()", &sizes_numbers_); }
+c10::IntArrayRef SymbolicTensor::sizes_custom() const {
+  return ask_all(sym_sizes_default(), "sizes()", &sizes_numbers_);
+}
 
 int64_t SymbolicTensor::size_custom(int64_t dimension) const {
   dimension = c10::maybe_wrap_dim(dimension, dim(), /*wrap_scalar=*/false);

@@ -95,13 +95,13 @@ std::vector<FactsDifference> compare_facts(const std::vector<TensorFacts>& meta,
     }
     if (!m.defined) continue;
     if (m.sizes_text(values) != k.sizes_text(values)) {
-      out.push_back({"meta-wrong-size", output, m.sizes_text(values), k.sizes_text(values),
-                     "the sizes of " + which + " differ"});
+      out.push_back(
+          {"meta-wrong-size", output, m.sizes_text(values), k.sizes_text(values), "the sizes of " + which + " differ"});
       continue;
     }
     if (m.dtype != k.dtype)
-      out.push_back({"meta-wrong-dtype", output, dtype_text(m.dtype), dtype_text(k.dtype),
-                     "the dtype of " + which + " differs"});
+      out.push_back(
+          {"meta-wrong-dtype", output, dtype_text(m.dtype), dtype_text(k.dtype), "the dtype of " + which + " differs"});
     if (m.alias != k.alias) {
       out.push_back({"meta-wrong-alias", output, alias_text(m.alias, input_names), alias_text(k.alias, input_names),
                      which + " shares memory on one side only"});

@@ -23,7 +23,8 @@ std::string change_text(const OperatorChange& change) {
   if (change.schema_before != change.schema_after)
     out += "  schema\n" + two_lines(change.schema_before.empty() ? "(none)" : change.schema_before,
                                     change.schema_after.empty() ? "(none)" : change.schema_after);
-  if (!change.expression_before.empty()) out += "  sizes\n" + two_lines(change.expression_before, change.expression_after);
+  if (!change.expression_before.empty())
+    out += "  sizes\n" + two_lines(change.expression_before, change.expression_after);
   for (const std::string& guard : change.guards_gone) out += "  condition gone: " + guard + "\n";
   for (const std::string& guard : change.guards_new) out += "  condition new: " + guard + "\n";
   if (change.differing > 0) {
@@ -53,8 +54,9 @@ std::string comparison_text(const GateComparison& comparison, bool all) {
   for (const OperatorVerdict& verdict : comparison.verdicts) before += verdict.faults.size();
   before -= broken;
   if (all) out += "the new library as a whole:\n\n" + gate_text(comparison.verdicts) + "\n";
-  return out + fmt::format("{} operators in both, {} points compared: {} changed; faults: {} new, {} fixed, {} as before\n",
-                           comparison.operators, comparison.points, comparison.changes.size(), broken, fixed, before);
+  return out +
+         fmt::format("{} operators in both, {} points compared: {} changed; faults: {} new, {} fixed, {} as before\n",
+                     comparison.operators, comparison.points, comparison.changes.size(), broken, fixed, before);
 }
 
 std::string comparison_json(const std::string& base, const std::string& library, const GateComparison& comparison,
@@ -63,8 +65,11 @@ std::string comparison_json(const std::string& base, const std::string& library,
   for (const OperatorChange& change : comparison.changes) {
     auto broken = ordered_json::array();
     for (const GateFault& fault : change.broken)
-      broken.push_back({{"kind", fault.kind}, {"message", fault.message}, {"file", relative_path(fault.where.file)},
-                        {"line", fault.where.line}, {"sizes", fault.sizes}});
+      broken.push_back({{"kind", fault.kind},
+                        {"message", fault.message},
+                        {"file", relative_path(fault.where.file)},
+                        {"line", fault.where.line},
+                        {"sizes", fault.sizes}});
     list.push_back({{"name", change.name},
                     {"change", change_name(change.kind)},
                     {"schema_before", change.schema_before},
@@ -81,8 +86,12 @@ std::string comparison_json(const std::string& base, const std::string& library,
                     {"broken", std::move(broken)},
                     {"fixed", change.fixed}});
   }
-  const ordered_json root = {{"base", base}, {"library", library}, {"changes", std::move(list)},
-                             {"operators", comparison.operators}, {"points", comparison.points}, {"exit_code", exit_code}};
+  const ordered_json root = {{"base", base},
+                             {"library", library},
+                             {"changes", std::move(list)},
+                             {"operators", comparison.operators},
+                             {"points", comparison.points},
+                             {"exit_code", exit_code}};
   return root.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

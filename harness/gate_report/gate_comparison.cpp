@@ -73,19 +73,22 @@ void compare_expressions(const GateOperator& before, const GateOperator& after, 
 
 void compare_faults(const OperatorVerdict& before, const OperatorVerdict& after, OperatorChange* change) {
   const auto has = [](const OperatorVerdict& verdict, const std::string& kind) {
-    return std::any_of(verdict.faults.begin(), verdict.faults.end(), [&](const GateFault& f) { return f.kind == kind; });
+    return std::any_of(verdict.faults.begin(), verdict.faults.end(),
+                       [&](const GateFault& f) { return f.kind == kind; });
   };
   for (const GateFault& fault : after.faults)
     if (!has(before, fault.kind)) change->broken.push_back(fault);
   for (const GateFault& fault : before.faults)
-    if (!has(after, fault.kind) && std::find(change->fixed.begin(), change->fixed.end(), fault.kind) == change->fixed.end())
+    if (!has(after, fault.kind) &&
+        std::find(change->fixed.begin(), change->fixed.end(), fault.kind) == change->fixed.end())
       change->fixed.push_back(fault.kind);
 }
 
 /// False: nothing about the operator changed.
 bool classify(OperatorChange* change, bool narrowed, bool widened) {
   const auto broken = [&](auto wanted) {
-    return std::any_of(change->broken.begin(), change->broken.end(), [&](const GateFault& f) { return wanted(f.kind); });
+    return std::any_of(change->broken.begin(), change->broken.end(),
+                       [&](const GateFault& f) { return wanted(f.kind); });
   };
   if (broken(is_meta_value))
     change->kind = ChangeKind::kUnsound;
@@ -114,17 +117,28 @@ bool classify(OperatorChange* change, bool narrowed, bool widened) {
 
 const char* change_name(ChangeKind kind) {
   switch (kind) {
-    case ChangeKind::kUnsound: return "unsound";
-    case ChangeKind::kSpecialised: return "specialised";
-    case ChangeKind::kBroken: return "broken";
-    case ChangeKind::kRemoved: return "removed";
-    case ChangeKind::kNarrowed: return "narrowed";
-    case ChangeKind::kSchema: return "schema";
-    case ChangeKind::kChanged: return "changed";
-    case ChangeKind::kWidened: return "widened";
-    case ChangeKind::kFixed: return "fixed";
-    case ChangeKind::kEqual: return "equal";
-    case ChangeKind::kAdded: return "added";
+    case ChangeKind::kUnsound:
+      return "unsound";
+    case ChangeKind::kSpecialised:
+      return "specialised";
+    case ChangeKind::kBroken:
+      return "broken";
+    case ChangeKind::kRemoved:
+      return "removed";
+    case ChangeKind::kNarrowed:
+      return "narrowed";
+    case ChangeKind::kSchema:
+      return "schema";
+    case ChangeKind::kChanged:
+      return "changed";
+    case ChangeKind::kWidened:
+      return "widened";
+    case ChangeKind::kFixed:
+      return "fixed";
+    case ChangeKind::kEqual:
+      return "equal";
+    case ChangeKind::kAdded:
+      return "added";
   }
   return "";
 }
@@ -136,8 +150,8 @@ bool GateComparison::made_worse() const {
 std::vector<OperatorVerdict> GateComparison::worse_only() const {
   std::vector<OperatorVerdict> out = verdicts;
   for (OperatorVerdict& verdict : out) {
-    const auto change = std::find_if(changes.begin(), changes.end(),
-                                     [&](const OperatorChange& c) { return c.name == verdict.name; });
+    const auto change =
+        std::find_if(changes.begin(), changes.end(), [&](const OperatorChange& c) { return c.name == verdict.name; });
     verdict.faults = change == changes.end() ? std::vector<GateFault>() : change->broken;
     if (verdict.status == GateStatus::kFaults && verdict.faults.empty()) verdict.status = GateStatus::kOk;
   }
@@ -225,7 +239,8 @@ void replace(GateRun* run, GateRun&& again) {
 
 GateComparison compare_libraries(GateRequest before, GateRequest after) {
   before.values = after.values = true;
-  // A spec or a list of operators is about the new library; the old one may lack some of them, which is for the comparison to say.
+  // A spec or a list of operators is about the new library; the old one may lack some of them, which is for the
+  // comparison to say.
   before.lenient = true;
   before.jobs = after.jobs = std::max(1, after.jobs / 2);
   auto [old_run, new_run] = run_both(before, after);

@@ -15,12 +15,12 @@ enum class ChangeKind {
   kSpecialised,  ///< the meta turns a size into a number and did not before
   kBroken,       ///< any other fault that was not there
   kRemoved,
-  kNarrowed,     ///< the meta raises at sizes that it accepted
-  kSchema,       ///< another schema
-  kChanged,      ///< meta and kernel make something else, and agree
-  kWidened,      ///< the meta accepts sizes at which it raised
-  kFixed,        ///< faults are gone, and what is made is the same
-  kEqual,        ///< written in another way, the same at every size that was tried
+  kNarrowed,  ///< the meta raises at sizes that it accepted
+  kSchema,    ///< another schema
+  kChanged,   ///< meta and kernel make something else, and agree
+  kWidened,   ///< the meta accepts sizes at which it raised
+  kFixed,     ///< faults are gone, and what is made is the same
+  kEqual,     ///< written in another way, the same at every size that was tried
   kAdded,
 };
 const char* change_name(ChangeKind kind);
@@ -28,14 +28,14 @@ const char* change_name(ChangeKind kind);
 struct OperatorChange {
   std::string name;
   ChangeKind kind = ChangeKind::kEqual;
-  std::string schema_before, schema_after;              ///< "" where the operator is not there; only where they differ
-  std::string expression_before, expression_after;      ///< of the first output whose sizes are written differently
-  std::vector<std::string> guards_gone, guards_new;     ///< conditions on sizes
-  long points = 0, differing = 0;                       ///< at which both were asked, and made something else
-  std::string first_sizes;                              ///< the first of those
+  std::string schema_before, schema_after;           ///< "" where the operator is not there; only where they differ
+  std::string expression_before, expression_after;   ///< of the first output whose sizes are written differently
+  std::vector<std::string> guards_gone, guards_new;  ///< conditions on sizes
+  long points = 0, differing = 0;                    ///< at which both were asked, and made something else
+  std::string first_sizes;                           ///< the first of those
   GateValue first_before, first_after;
-  std::vector<GateFault> broken;                        ///< faults that were not there before
-  std::vector<std::string> fixed;                       ///< kinds of faults that are gone
+  std::vector<GateFault> broken;   ///< faults that were not there before
+  std::vector<std::string> fixed;  ///< kinds of faults that are gone
 };
 
 struct GateComparison {
@@ -49,8 +49,8 @@ struct GateComparison {
   std::vector<OperatorVerdict> worse_only() const;
 };
 
-/// Runs both libraries, each in a process of its own, on the same arguments: sizes near the constants in either's conditions are tried on
-/// both. Throws HarnessError when one of them cannot be loaded.
+/// Runs both libraries, each in a process of its own, on the same arguments: sizes near the constants in either's
+/// conditions are tried on both. Throws HarnessError when one of them cannot be loaded.
 GateComparison compare_libraries(GateRequest before, GateRequest after);
 /// The same from finished runs.
 GateComparison compare_runs(GateRun before, GateRun after);

@@ -20,9 +20,12 @@ constexpr size_t kNamesMax = 6;
 
 std::string status_word(GateStatus status) {
   switch (status) {
-    case GateStatus::kOk: return "ok";
-    case GateStatus::kFaults: return "faults";
-    case GateStatus::kNotJudged: return "not judged";
+    case GateStatus::kOk:
+      return "ok";
+    case GateStatus::kFaults:
+      return "faults";
+    case GateStatus::kNotJudged:
+      return "not judged";
   }
   return "";
 }
@@ -30,7 +33,8 @@ std::string status_word(GateStatus status) {
 std::string sizes_text(const GateFault& fault) {
   if (fault.sizes.empty()) return fault.arguments;
   const bool plain = fault.layout.empty() || fault.layout == "contiguous";
-  return fault.sizes + (plain ? "" : ", tensors " + fault.layout) + (fault.arguments.empty() ? "" : "   " + fault.arguments);
+  return fault.sizes + (plain ? "" : ", tensors " + fault.layout) +
+         (fault.arguments.empty() ? "" : "   " + fault.arguments);
 }
 
 /// "a, b, c and 4 more".
@@ -77,8 +81,8 @@ ordered_json fault_json(const GateFault& fault) {
 }  // namespace
 
 std::string faults_text(const OperatorVerdict& verdict) {
-  std::string out = fmt::format("{}: {} fault{}\n", verdict.name, verdict.faults.size(),
-                                verdict.faults.size() == 1 ? "" : "s");
+  std::string out =
+      fmt::format("{}: {} fault{}\n", verdict.name, verdict.faults.size(), verdict.faults.size() == 1 ? "" : "s");
   for (const GateFault& fault : verdict.faults) out += fault_text(fault);
   return out;
 }
@@ -102,17 +106,17 @@ std::string gate_text(const std::vector<OperatorVerdict>& verdicts) {
     if (std::exchange(first, false))
       out += "preconditions (arguments drawn by default; a line in the spec says which are legal):\n";
     const GateFault& fault = verdict.preconditions.front();
-    out += fmt::format("  {}: {}{}\n", verdict.name, fault.message, fault.sizes.empty() ? "" : " (" + fault.sizes + ")");
+    out +=
+        fmt::format("  {}: {}{}\n", verdict.name, fault.message, fault.sizes.empty() ? "" : " (" + fault.sizes + ")");
   }
   if (!first) out += "\n";
   if (!not_judged.empty()) out += "not judged:\n";
-  for (const auto& [reason, names] : not_judged)
-    out += fmt::format("  {}: {}\n", names_text(names), reason);
+  for (const auto& [reason, names] : not_judged) out += fmt::format("  {}: {}\n", names_text(names), reason);
   if (!not_judged.empty()) out += "\n";
   if (!ok.empty()) out += "ok: " + names_text(ok) + "\n";
   const size_t unjudged = verdicts.size() - ok.size() - faulty;
-  return out + fmt::format("{} operators: {} ok, {} with faults ({}), {} not judged\n", verdicts.size(), ok.size(), faulty,
-                           faults, unjudged);
+  return out + fmt::format("{} operators: {} ok, {} with faults ({}), {} not judged\n", verdicts.size(), ok.size(),
+                           faulty, faults, unjudged);
 }
 
 std::string gate_json(const std::string& library, const std::vector<OperatorVerdict>& verdicts, int exit_code) {

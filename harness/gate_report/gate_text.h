@@ -8,7 +8,8 @@
 
 namespace aotifuzz {
 
-/// What a person reads of one library: faults first, then preconditions folded to a line, what was not judged by reason, and counts.
+/// What a person reads of one library: faults first, then preconditions folded to a line, what was not judged by
+/// reason, and counts.
 std::string gate_text(const std::vector<OperatorVerdict>& verdicts);
 /// One operator's faults, as gate_text() shows them.
 std::string faults_text(const OperatorVerdict& verdict);

@@ -29,14 +29,19 @@ std::string cause_of(const GateFinding& finding, const SourceLine& line) {
   return finding.kind;
 }
 
-/// Contiguous before other layouts, then small sizes; generic ones before degenerate ones, so that the example says more.
+/// Contiguous before other layouts, then small sizes; generic ones before degenerate ones, so that the example says
+/// more.
 auto order_of(const GateFinding& finding) {
   const bool degenerate = finding.sizes.find("=0") != std::string::npos;
   return std::make_tuple(finding.layout != "contiguous", degenerate, finding.weight);
 }
 
 std::string symptom(const GateFinding& finding) {
-  return finding.message + (finding.sizes.empty() ? "" : " (" + finding.sizes + (finding.layout == "contiguous" || finding.layout.empty() ? "" : ", " + finding.layout) + ")");
+  return finding.message +
+         (finding.sizes.empty()
+              ? ""
+              : " (" + finding.sizes +
+                    (finding.layout == "contiguous" || finding.layout.empty() ? "" : ", " + finding.layout) + ")");
 }
 
 GateFault fault_from(const Source& source, const GateFinding& finding) {
@@ -137,8 +142,7 @@ OperatorVerdict verdict_of(GateOperator&& op, const Source& source) {
   // The kernel's death on empty tensors, where it overruns others as well.
   const bool overruns = std::any_of(verdict.faults.begin(), verdict.faults.end(),
                                     [](const GateFault& f) { return f.kind == "kernel-overruns"; });
-  if (overruns)
-    std::erase_if(verdict.preconditions, [](const GateFault& f) { return f.kind.starts_with("kernel-"); });
+  if (overruns) std::erase_if(verdict.preconditions, [](const GateFault& f) { return f.kind.starts_with("kernel-"); });
   verdict.name = std::move(op.name);
   verdict.schema = std::move(op.schema);
   verdict.reason = std::move(op.not_judged);
@@ -147,8 +151,9 @@ OperatorVerdict verdict_of(GateOperator&& op, const Source& source) {
   verdict.drawn_by_default = op.drawn_by_default;
   verdict.points = op.points;
   verdict.seconds = op.seconds;
-  if (!op.ended && verdict.reason.empty() && verdict.faults.empty()) verdict.reason = "its process did not come to an end";
-  verdict.status = !verdict.faults.empty()   ? GateStatus::kFaults
+  if (!op.ended && verdict.reason.empty() && verdict.faults.empty())
+    verdict.reason = "its process did not come to an end";
+  verdict.status = !verdict.faults.empty()  ? GateStatus::kFaults
                    : verdict.reason.empty() ? GateStatus::kOk
                                             : GateStatus::kNotJudged;
   return verdict;
@@ -159,7 +164,8 @@ OperatorVerdict verdict_of(GateOperator&& op, const Source& source) {
 std::vector<OperatorVerdict> judge_operators(std::vector<GateOperator> operators, const std::string& library) {
   std::vector<GateFrame> frames;
   for (const GateOperator& op : operators)
-    for (const GateFinding& finding : op.findings) frames.insert(frames.end(), finding.frames.begin(), finding.frames.end());
+    for (const GateFinding& finding : op.findings)
+      frames.insert(frames.end(), finding.frames.begin(), finding.frames.end());
   const SourceLines lines(frames);
   std::sort(operators.begin(), operators.end(),
             [](const GateOperator& a, const GateOperator& b) { return a.name < b.name; });
@@ -182,7 +188,8 @@ std::string relative_path(const std::string& path) {
 std::string place_text(const GateFault& fault) {
   std::string out;
   if (fault.where.line > 0) out = relative_path(fault.where.file) + ":" + std::to_string(fault.where.line);
-  if (fault.where_is_registration) return out + (fault.where.function.empty() ? "" : " (" + fault.where.function + ")") + ", where it is registered";
+  if (fault.where_is_registration)
+    return out + (fault.where.function.empty() ? "" : " (" + fault.where.function + ")") + ", where it is registered";
   if (!fault.where.function.empty()) out += out.empty() ? fault.where.function : " (" + fault.where.function + ")";
   return out;
 }

@@ -11,7 +11,7 @@ namespace aotifuzz {
 /// One cause, with every symptom of it folded into one entry.
 struct GateFault {
   std::string kind;
-  std::string message;    ///< of the smallest sizes that show it
+  std::string message;  ///< of the smallest sizes that show it
   SourceLine where;
   bool where_is_registration = false;  ///< no better place is known than the TORCH_LIBRARY block
   std::string sizes, layout, arguments;
@@ -26,9 +26,9 @@ enum class GateStatus { kOk, kFaults, kNotJudged };
 struct OperatorVerdict {
   std::string name, schema;
   GateStatus status = GateStatus::kOk;
-  std::string reason;                      ///< of kNotJudged; beside faults: what was not looked at
+  std::string reason;  ///< of kNotJudged; beside faults: what was not looked at
   std::vector<GateFault> faults;
-  std::vector<GateFault> preconditions;    ///< what arguments that nobody called legal did to the kernel
+  std::vector<GateFault> preconditions;  ///< what arguments that nobody called legal did to the kernel
   std::vector<std::string> notes;
   std::string arguments;
   bool drawn_by_default = false;

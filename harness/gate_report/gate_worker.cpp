@@ -40,8 +40,13 @@ std::string worker_program() {
 }
 
 std::vector<std::string> words_of(const GateRequest& request) {
-  std::vector<std::string> words = {worker_program(), "--ops", request.ops, "--jobs", std::to_string(request.jobs),
-                                    "--step-timeout-ms", std::to_string(request.step_timeout.count())};
+  std::vector<std::string> words = {worker_program(),
+                                    "--ops",
+                                    request.ops,
+                                    "--jobs",
+                                    std::to_string(request.jobs),
+                                    "--step-timeout-ms",
+                                    std::to_string(request.step_timeout.count())};
   const auto add = [&](const char* flag, const std::string& value) {
     words.emplace_back(flag);
     words.push_back(value);
@@ -154,8 +159,7 @@ class Worker {
   const bool registered_twice = words.find("Tried to register") != std::string::npos ||
                                 words.find("Only a single TORCH_LIBRARY") != std::string::npos;
   throw HarnessError(
-      (loaded ? "the worker died: " : "the library ends the process that loads it: ") + how + words,
-      request.ops,
+      (loaded ? "the worker died: " : "the library ends the process that loads it: ") + how + words, request.ops,
       registered_twice ? "it registers what another library registered before: leave out --load of that library"
       : loaded         ? "report it with the command that led here"
                        : "its static initialisers run when it is loaded: mend what the lines above say");
@@ -179,7 +183,8 @@ GateRun run_gate_worker(const GateRequest& request, void (*progress)(int, int)) 
       throw HarnessError(loaded ? "the worker says nothing any more" : "the library does not load in time", request.ops,
                          "run the worker by hand with the same library to see why");
     auto message = parse_gate_message(line);
-    if (!message) throw HarnessError(message.error().what, message.error().where, "the worker is of another build: rebuild both");
+    if (!message)
+      throw HarnessError(message.error().what, message.error().where, "the worker is of another build: rebuild both");
     switch (message->kind) {
       case GateMessage::Kind::kLibrary:
         run.library = std::move(message->library);

@@ -29,8 +29,8 @@ struct GateRun {
   std::vector<GateOperator> operators;  ///< in order of their names
 };
 
-/// Runs the worker on one library to its end. `progress`, where it is not null, is called with the number of operators that are through.
-/// Throws HarnessError when the library cannot be loaded or the worker dies with it.
+/// Runs the worker on one library to its end. `progress`, where it is not null, is called with the number of operators
+/// that are through. Throws HarnessError when the library cannot be loaded or the worker dies with it.
 GateRun run_gate_worker(const GateRequest& request, void (*progress)(int done, int of) = nullptr);
 
 }  // namespace aotifuzz

@@ -44,7 +44,8 @@ std::string ask(const std::string& library, const std::vector<uint64_t>& offsets
   close(ends[1]);
   std::string out;
   char buffer[4096];
-  for (ssize_t n; !failed && (n = read(ends[0], buffer, sizeof buffer)) > 0;) out.append(buffer, static_cast<size_t>(n));
+  for (ssize_t n; !failed && (n = read(ends[0], buffer, sizeof buffer)) > 0;)
+    out.append(buffer, static_cast<size_t>(n));
   close(ends[0]);
   if (!failed) waitpid(pid, nullptr, 0);
   return out;
@@ -113,8 +114,9 @@ SourceLines::SourceLines(const std::vector<GateFrame>& frames) {
   for (const auto& [library, all] : by_library) {
     const std::vector<uint64_t> offsets(all.begin(), all.end());
     for (size_t begin = 0; begin < offsets.size(); begin += kAddressesMax) {
-      const std::vector<uint64_t> some(offsets.begin() + static_cast<long>(begin),
-                                       offsets.begin() + static_cast<long>(std::min(begin + kAddressesMax, offsets.size())));
+      const std::vector<uint64_t> some(
+          offsets.begin() + static_cast<long>(begin),
+          offsets.begin() + static_cast<long>(std::min(begin + kAddressesMax, offsets.size())));
       const std::string text = ask(library, some);
       // An address, then pairs of a function and a position.
       std::vector<SourceLine>* now = nullptr;

@@ -21,19 +21,19 @@ struct GateFrame {
 
 /// One symptom of a fault, as it was seen.
 struct GateFinding {
-  std::string kind;        ///< of fault_kinds.h
-  std::string message;     ///< one sentence
-  std::string sizes;       ///< "B=7, D=11"
-  std::string layout;      ///< "contiguous", "transposed", "gaps"
-  std::string arguments;   ///< "x=f32[B,D] k=$k"
-  std::string expected;    ///< what the meta says, with symbols where it has some
-  std::string actual;      ///< what the kernel did
-  std::string change;      ///< what to do, where more is known than of the kind; may be ""
-  int output = -1;         ///< which output it is about
-  int64_t weight = 0;      ///< sum of the sizes: the smallest one is shown
-  bool precondition = false;  ///< the kernel raised or died on arguments that nobody called legal
+  std::string kind;               ///< of fault_kinds.h
+  std::string message;            ///< one sentence
+  std::string sizes;              ///< "B=7, D=11"
+  std::string layout;             ///< "contiguous", "transposed", "gaps"
+  std::string arguments;          ///< "x=f32[B,D] k=$k"
+  std::string expected;           ///< what the meta says, with symbols where it has some
+  std::string actual;             ///< what the kernel did
+  std::string change;             ///< what to do, where more is known than of the kind; may be ""
+  int output = -1;                ///< which output it is about
+  int64_t weight = 0;             ///< sum of the sizes: the smallest one is shown
+  bool precondition = false;      ///< the kernel raised or died on arguments that nobody called legal
   std::vector<GateFrame> frames;  ///< innermost first, in the user's libraries
-  std::string file;               ///< where the operator's kernel or schema is registered: for when the frames lead nowhere
+  std::string file;  ///< where the operator's kernel or schema is registered: for when the frames lead nowhere
   int line = 0;
 };
 
@@ -58,7 +58,7 @@ struct GateOperator {
   int64_t points = 0;                       ///< at which meta and kernel were compared
   int64_t refused = 0;                      ///< at which the kernel raised
   double seconds = 0;
-  bool ended = false;                       ///< its process said that it is through
+  bool ended = false;  ///< its process said that it is through
 
   void merge(GateOperator&& part);
 };

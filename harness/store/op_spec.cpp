@@ -169,7 +169,8 @@ class LineParser {
     const size_t bracket = rest.find('(');
     if (rest[0] != ':' || bracket == std::string_view::npos || rest.back() != ')')
       return fail("not what the values are: :below(N), :offsets(N), :lengths(N), :const(1.5), :permutation", rest);
-    const std::string_view kind = rest.substr(1, bracket - 1), inner = rest.substr(bracket + 1, rest.size() - bracket - 2);
+    const std::string_view kind = rest.substr(1, bracket - 1),
+                           inner = rest.substr(bracket + 1, rest.size() - bracket - 2);
     if (kind == "const") {
       out.values = SpecTensor::Values::kConst;
       const auto [end, error] = std::from_chars(inner.data(), inner.data() + inner.size(), out.constant);
@@ -260,12 +261,18 @@ std::string tensor_text(const SpecTensor& tensor, const std::vector<SpecSymbol>&
   for (size_t i = 0; i < tensor.sizes.size(); ++i) out += (i ? "," : "") + size_text(tensor.sizes[i], symbols);
   out += "]";
   switch (tensor.values) {
-    case SpecTensor::Values::kAny: return out;
-    case SpecTensor::Values::kBelow: return out + ":below(" + size_text(tensor.limit, symbols) + ")";
-    case SpecTensor::Values::kOffsets: return out + ":offsets(" + size_text(tensor.limit, symbols) + ")";
-    case SpecTensor::Values::kLengths: return out + ":lengths(" + size_text(tensor.limit, symbols) + ")";
-    case SpecTensor::Values::kPermutation: return out + ":permutation";
-    case SpecTensor::Values::kConst: return out + fmt::format(":const({})", tensor.constant);
+    case SpecTensor::Values::kAny:
+      return out;
+    case SpecTensor::Values::kBelow:
+      return out + ":below(" + size_text(tensor.limit, symbols) + ")";
+    case SpecTensor::Values::kOffsets:
+      return out + ":offsets(" + size_text(tensor.limit, symbols) + ")";
+    case SpecTensor::Values::kLengths:
+      return out + ":lengths(" + size_text(tensor.limit, symbols) + ")";
+    case SpecTensor::Values::kPermutation:
+      return out + ":permutation";
+    case SpecTensor::Values::kConst:
+      return out + fmt::format(":const({})", tensor.constant);
   }
   return out;
 }
@@ -317,27 +324,34 @@ std::string size_text(const SpecSize& size, const std::vector<SpecSymbol>& symbo
 
 std::string value_text(const SpecValue& value, const std::vector<SpecSymbol>& symbols) {
   switch (value.kind) {
-    case SpecValue::Kind::kNone: return "None";
-    case SpecValue::Kind::kTensor: return tensor_text(value.tensors[0], symbols);
+    case SpecValue::Kind::kNone:
+      return "None";
+    case SpecValue::Kind::kTensor:
+      return tensor_text(value.tensors[0], symbols);
     case SpecValue::Kind::kTensors: {
       std::string out = "{";
       for (size_t i = 0; i < value.tensors.size(); ++i) out += (i ? ";" : "") + tensor_text(value.tensors[i], symbols);
       return out + "}";
     }
-    case SpecValue::Kind::kSymbol: return "$" + size_text(value.sizes[0], symbols);
+    case SpecValue::Kind::kSymbol:
+      return "$" + size_text(value.sizes[0], symbols);
     case SpecValue::Kind::kSizes: {
       std::string out = "[";
       for (size_t i = 0; i < value.sizes.size(); ++i) out += (i ? "," : "") + size_text(value.sizes[i], symbols);
       return out + "]";
     }
-    case SpecValue::Kind::kInt: return std::to_string(value.integer);
+    case SpecValue::Kind::kInt:
+      return std::to_string(value.integer);
     case SpecValue::Kind::kFloat: {
       const std::string text = fmt::format("{}", value.real);
       return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
     }
-    case SpecValue::Kind::kBool: return value.integer ? "true" : "false";
-    case SpecValue::Kind::kText: return "\"" + value.text + "\"";
-    case SpecValue::Kind::kDtype: return std::string(dtype_name(value.dtype));
+    case SpecValue::Kind::kBool:
+      return value.integer ? "true" : "false";
+    case SpecValue::Kind::kText:
+      return "\"" + value.text + "\"";
+    case SpecValue::Kind::kDtype:
+      return std::string(dtype_name(value.dtype));
   }
   return "";
 }

@@ -19,8 +19,7 @@ namespace {
 
 /// dlopen() looks for a name without a slash in the system's folders.
 std::string as_path(const std::string& library) {
-  if (!std::filesystem::exists(library))
-    throw HarnessError("the library does not exist", library, "check the path");
+  if (!std::filesystem::exists(library)) throw HarnessError("the library does not exist", library, "check the path");
   return std::filesystem::absolute(library).string();
 }
 
@@ -42,10 +41,13 @@ GateRun run_on(const GateRequest& request) {
 
 void GateCommand::declare(CLI::App& app) {
   app.add_option("--ops", ops_, "Library that registers the operators")->required();
-  app.add_option("--load", load_, "Library that it needs, loaded first and not judged (repeatable)")->allow_extra_args(false);
+  app.add_option("--load", load_, "Library that it needs, loaded first and not judged (repeatable)")
+      ->allow_extra_args(false);
   app.add_option("--spec", spec_, "What is known of the operators' arguments, a line each; `--init-spec` writes one");
-  app.add_option("--only", only_, "Operator to judge, ns::name or ns::name.overload (repeatable)")->allow_extra_args(false);
-  app.add_option("--base", base_, "The library before the change: say what the change does, exit 1 only on what it made worse");
+  app.add_option("--only", only_, "Operator to judge, ns::name or ns::name.overload (repeatable)")
+      ->allow_extra_args(false);
+  app.add_option("--base", base_,
+                 "The library before the change: say what the change does, exit 1 only on what it made worse");
   app.add_flag("--all", all_, "With --base: also list faults that were there before");
   app.add_flag("--init-spec", init_spec_, "Write a spec drawn from the schemas to stdout, and judge nothing");
   app.add_option("--timeout", timeout_, "Time limit of one call")->capture_default_str();
@@ -113,7 +115,8 @@ int GateCommand::compare() {
 }
 
 int GateCommand::run() {
-  if (all_ && base_.empty()) throw UsageError("nothing to compare with", "--all", "give the library before the change with --base");
+  if (all_ && base_.empty())
+    throw UsageError("nothing to compare with", "--all", "give the library before the change with --base");
   if (init_spec_ && !base_.empty()) throw UsageError("two things at once", "--init-spec --base", "leave one out");
   if (init_spec_) return init_spec();
   return base_.empty() ? judge() : compare();

@@ -136,12 +136,13 @@ TEST(Gate, WithoutDebugInformationTheFunctionOrTheRegistrationIsNamed) {
 
 TEST(Gate, WritesReportsForCi) {
   const ScratchFolder folder;
-  const Ended ended = gate({"--ops", library("gate_faulty_ops"), "--only", "planted::by_size", "--only", "planted::rounded",
-                            "--junit", folder / "junit.xml", "--sarif", folder / "gate.sarif", "--json", folder / "gate.json",
-                            "--github"});
+  const Ended ended =
+      gate({"--ops", library("gate_faulty_ops"), "--only", "planted::by_size", "--only", "planted::rounded", "--junit",
+            folder / "junit.xml", "--sarif", folder / "gate.sarif", "--json", folder / "gate.json", "--github"});
   EXPECT_EQ(ended.exit_code, 1) << ended.err;
   EXPECT_THAT(ended.out, AllOf(HasSubstr("::error file="), HasSubstr("faulty_ops.cpp,line=")));
-  EXPECT_THAT(read(folder / "junit.xml"), AllOf(HasSubstr("planted::by_size"), HasSubstr("planted::rounded"), HasSubstr("<failure")));
+  EXPECT_THAT(read(folder / "junit.xml"),
+              AllOf(HasSubstr("planted::by_size"), HasSubstr("planted::rounded"), HasSubstr("<failure")));
   const json sarif = json::parse(read(folder / "gate.sarif"));
   ASSERT_EQ(sarif["runs"][0]["results"].size(), 1u);
   EXPECT_EQ(sarif["runs"][0]["results"][0]["ruleId"], "meta-specialises");
@@ -152,9 +153,11 @@ TEST(Gate, SpecItWritesIsASpecItReads) {
   const ScratchFolder folder;
   const Ended written = gate({"--ops", library("gate_right_ops"), "--init-spec"});
   EXPECT_EQ(written.exit_code, 0) << written.err;
-  EXPECT_THAT(written.out, AllOf(HasSubstr("right::pad_rows x=f32[s0,s1] block=64"), HasSubstr("# right::best(Tensor x")));
+  EXPECT_THAT(written.out,
+              AllOf(HasSubstr("right::pad_rows x=f32[s0,s1] block=64"), HasSubstr("# right::best(Tensor x")));
   std::ofstream(folder / "ops.spec") << written.out;
-  const Ended again = gate({"--ops", library("gate_right_ops"), "--spec", folder / "ops.spec", "--only", "right::pad_rows"});
+  const Ended again =
+      gate({"--ops", library("gate_right_ops"), "--spec", folder / "ops.spec", "--only", "right::pad_rows"});
   EXPECT_EQ(again.exit_code, 0) << again.out << again.err;
 }
 
@@ -188,6 +191,29 @@ TEST(GateComparison, OnlyWhatTheChangeMadeWorseFails) {
   const Ended back = gate({"--base", library("gate_ops_after"), "--ops", same});
   EXPECT_EQ(back.exit_code, 1);
   EXPECT_THAT(back.out, HasSubstr("unsound: changing::fixed"));
+}
+
+/// The workflow of the README, with this test's libraries in place of the user's.
+TEST(GateComparison, TheWorkflowOfTheReadmeRuns) {
+  const std::string readme = read(AOTIFUZZ_README);
+  const std::string mark = "run: aotifuzz gate ";
+  const size_t begin = readme.find(mark);
+  ASSERT_NE(begin, std::string::npos);
+  std::istringstream words(readme.substr(begin + mark.size(), readme.find('\n', begin) - begin - mark.size()));
+  const ScratchFolder folder;
+  fs::create_directories(folder / "base");
+  fs::create_directories(folder / "build");
+  fs::copy_file(library("gate_ops_before"), folder / "base/libmyops.so");
+  fs::copy_file(library("gate_ops_after"), folder / "build/libmyops.so");
+  std::ofstream(folder / "ops.spec") << "changing::unsound x=f32[B,D]\n";
+  std::vector<std::string> command = {AOTIFUZZ_PROGRAM, "gate"};
+  for (std::string word; words >> word;) command.push_back(word);
+  const Ended ended = run_program(command, folder.path());
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("unsound: changing::unsound"), HasSubstr("::error file=")));
+  const json sarif = json::parse(read(folder / "gate.sarif"));
+  EXPECT_EQ(sarif["runs"][0]["results"].size(), 2u) << "unsound and specialised, and not still_faulty";
+  EXPECT_THAT(read(folder / "gate.xml"), HasSubstr("changing::specialised"));
 }
 
 TEST(GateLibraries, ThatNeedAnotherOneWorkWithLoad) {
@@ -246,8 +272,8 @@ TEST(GateProgram, WorkerLinksNeitherCudaNorPython) {
   const fs::path worker = fs::path(AOTIFUZZ_PROGRAM).parent_path() / "aotifuzz-gate-worker";
   const std::string libraries = run_program({"readelf", "-d", worker.string()}).out;
   EXPECT_THAT(libraries, HasSubstr("libtorch_cpu"));
-  EXPECT_THAT(libraries, AllOf(Not(HasSubstr("libtorch_cuda")), Not(HasSubstr("libcuda")), Not(HasSubstr("libtorch_python")),
-                               Not(HasSubstr("libpython"))));
+  EXPECT_THAT(libraries, AllOf(Not(HasSubstr("libtorch_cuda")), Not(HasSubstr("libcuda")),
+                               Not(HasSubstr("libtorch_python")), Not(HasSubstr("libpython"))));
 }
 
 }  // namespace

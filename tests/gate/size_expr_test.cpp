@@ -31,7 +31,9 @@ TEST(SizeExpr, ConstantsFold) {
 }
 
 TEST(SizeExpr, ConditionsThatAlwaysHoldAreKnown) {
-  const auto known = [](const c10::SymBool& condition) { return SizeExpr::of(condition.toSymNodeImpl()->clone())->known(); };
+  const auto known = [](const c10::SymBool& condition) {
+    return SizeExpr::of(condition.toSymNodeImpl()->clone())->known();
+  };
   EXPECT_EQ(known(a().sym_ge(0)), true);
   EXPECT_EQ(known((a() + b()).sym_eq(b() + a())), true);
   EXPECT_EQ(known((a() + 1).sym_eq(a())), false);

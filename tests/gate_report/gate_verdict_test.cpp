@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <set>
+#include <string>
 
 #include "gate_report/fault_kinds.h"
 #include "gate_report/gate_text.h"
@@ -35,8 +38,8 @@ OperatorVerdict judged(std::vector<GateFinding> findings, const std::string& not
 }
 
 TEST(GateVerdict, OneFaultOfManySizesIsShownAtTheSmallest) {
-  const auto verdict = judged({found("meta-wrong-size", "B=7", 7), found("meta-wrong-size", "B=0", 0),
-                               found("meta-wrong-size", "B=2", 2)});
+  const auto verdict = judged(
+      {found("meta-wrong-size", "B=7", 7), found("meta-wrong-size", "B=0", 0), found("meta-wrong-size", "B=2", 2)});
   ASSERT_EQ(verdict.faults.size(), 1u);
   EXPECT_EQ(verdict.faults[0].sizes, "B=2") << "no size of 0 where another shows it";
   EXPECT_EQ(verdict.faults[0].seen, 3);
@@ -95,6 +98,14 @@ TEST(FaultKinds, AreDistinctAndSayWhatToDo) {
     EXPECT_FALSE(kind.to_do.empty()) << kind.id;
   }
   EXPECT_EQ(fault_kind("of-another-build").id, "");
+}
+
+TEST(FaultKinds, ReadmeHasTheTable) {
+  std::ifstream in(AOTIFUZZ_SOURCE_DIR "/README.md");
+  const std::string readme{std::istreambuf_iterator<char>(in), {}};
+  for (const FaultKind& kind : fault_kinds())
+    EXPECT_THAT(readme, HasSubstr("| `" + std::string(kind.id) + "` | " + std::string(kind.meaning) + " | " +
+                                  std::string(kind.to_do) + " |"));
 }
 
 TEST(GateText, ReportsForCiHoldEveryOperatorAndRule) {

@@ -27,7 +27,8 @@ TEST(SourceLines, WithoutDebugInformationTheSymbolIsWhatIsKnown) {
 class RegistrationLine : public ::testing::Test {
  protected:
   RegistrationLine() {
-    std::ofstream(path_) << "TORCH_LIBRARY(ns, m) {\n  m.def(\"pad(Tensor x) -> Tensor\");\n  m.def(\"pad.out(Tensor x) -> Tensor\");\n}\n"
+    std::ofstream(path_) << "TORCH_LIBRARY(ns, m) {\n  m.def(\"pad(Tensor x) -> Tensor\");\n  m.def(\"pad.out(Tensor "
+                            "x) -> Tensor\");\n}\n"
                             "TORCH_LIBRARY_IMPL(ns, Meta, m) {\n  m.impl(\"pad\", pad_meta);\n}\n";
   }
   ~RegistrationLine() override { std::filesystem::remove(path_); }
@@ -47,7 +48,8 @@ TEST_F(RegistrationLine, IsTheBlocksWhereTheOperatorIsNotNamed) {
 
 TEST_F(RegistrationLine, SourcesAreFoundFromTheLibrarysFolder) {
   const std::filesystem::path file(path_);
-  EXPECT_EQ(find_source(file.filename().string(), (file.parent_path() / "build/lib/libops.so").string()), file.lexically_normal().string());
+  EXPECT_EQ(find_source(file.filename().string(), (file.parent_path() / "build/lib/libops.so").string()),
+            file.lexically_normal().string());
   EXPECT_EQ(find_source("no/such.cpp", path_), "no/such.cpp");
 }
 

@@ -17,15 +17,30 @@ OperatorSpec one(const std::string& line) {
 
 std::string printed(const OperatorSpec& op, const std::string& argument) {
   std::string out;
-  for (const SpecValue& value : op.arguments.at(argument)) out += (out.empty() ? "" : "|") + value_text(value, op.symbols);
+  for (const SpecValue& value : op.arguments.at(argument))
+    out += (out.empty() ? "" : "|") + value_text(value, op.symbols);
   return out;
 }
 
 TEST(OpSpec, EveryKindOfValueIsPrintedAsItWasRead) {
-  const std::vector<std::string> values = {
-      "f32[B,D]", "f32[]",       "None|bf16[2*B,D-1]", "{f32[B,D];i64[E]}", "{}",   "$K",       "[B,4,D+1]", "-3",
-      "0.25",     "2.0",         "true|false",         "\"a b|c\"",         "f16",  "i64[N]:below(V)", "i64[B+1]:offsets(N)",
-      "i32[B]:lengths(2*N)", "f32[B]:const(1.5)", "i32[T]:permutation"};
+  const std::vector<std::string> values = {"f32[B,D]",
+                                           "f32[]",
+                                           "None|bf16[2*B,D-1]",
+                                           "{f32[B,D];i64[E]}",
+                                           "{}",
+                                           "$K",
+                                           "[B,4,D+1]",
+                                           "-3",
+                                           "0.25",
+                                           "2.0",
+                                           "true|false",
+                                           "\"a b|c\"",
+                                           "f16",
+                                           "i64[N]:below(V)",
+                                           "i64[B+1]:offsets(N)",
+                                           "i32[B]:lengths(2*N)",
+                                           "f32[B]:const(1.5)",
+                                           "i32[T]:permutation"};
   for (const std::string& value : values) EXPECT_EQ(printed(one("ns::op a=" + value), "a"), value);
 }
 
@@ -59,12 +74,19 @@ TEST(OpSpec, FlagsStandBesideArguments) {
 }
 
 TEST(OpSpec, WhatIsWrongIsSaidWithItsLine) {
-  const std::vector<std::pair<std::string, std::string>> cases = {
-      {"op x=f32[B]", "ns::operator"},       {"ns::op x=f99[B]", "dtype"},         {"ns::op x=f32[B", "not a tensor"},
-      {"ns::op x=f32[B] x=f32[B]", "twice"}, {"ns::op K>=1", "uses this symbol"},  {"ns::op x=", "missing"},
-      {"ns::op x=f32[B]:odd(3)", "unknown"}, {"ns::op x=f32[9*]", "not a size"},   {"ns::op what", "argument=value"},
-      {"ns::op x=f32[B] B>=9 B<=3", "within the bounds"}, {"ns::op x=1e", "not a value"},
-      {"ns::op x=f32[99999999999999999999]", "not a size"}, {"ns::op x=f32[B]\nns::op x=f32[B]", "two lines"}};
+  const std::vector<std::pair<std::string, std::string>> cases = {{"op x=f32[B]", "ns::operator"},
+                                                                  {"ns::op x=f99[B]", "dtype"},
+                                                                  {"ns::op x=f32[B", "not a tensor"},
+                                                                  {"ns::op x=f32[B] x=f32[B]", "twice"},
+                                                                  {"ns::op K>=1", "uses this symbol"},
+                                                                  {"ns::op x=", "missing"},
+                                                                  {"ns::op x=f32[B]:odd(3)", "unknown"},
+                                                                  {"ns::op x=f32[9*]", "not a size"},
+                                                                  {"ns::op what", "argument=value"},
+                                                                  {"ns::op x=f32[B] B>=9 B<=3", "within the bounds"},
+                                                                  {"ns::op x=1e", "not a value"},
+                                                                  {"ns::op x=f32[99999999999999999999]", "not a size"},
+                                                                  {"ns::op x=f32[B]\nns::op x=f32[B]", "two lines"}};
   for (const auto& [text, words] : cases) {
     const auto spec = parse_op_spec("# first\n" + text, "test.spec");
     ASSERT_FALSE(spec) << text;
