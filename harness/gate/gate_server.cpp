@@ -140,6 +140,8 @@ void GateServer::load() {
   }
   for (const std::string& path : options_.load)
     if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw load_error(path);
+  // With Python loaded the library may pull in torch's own part for it, whose operators are not the user's.
+  if (dlsym(RTLD_DEFAULT, "Py_IsInitialized")) dlopen("libtorch_python.so", RTLD_NOW | RTLD_GLOBAL);
   const std::set<std::string> before = operator_names();
   if (!dlopen(options_.ops.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw load_error(options_.ops);
   auto& dispatcher = c10::Dispatcher::singleton();

@@ -75,7 +75,9 @@ Tensor fixed_meta(const Tensor& x) {
 }
 
 // Right on both sides, but a row more: only near 4096, which the condition names.
-Tensor changed(const Tensor& x) { return at::zeros({x.size(0) + (CHANGED && x.size(0) > 4096), x.size(1)}, x.options()); }
+Tensor changed(const Tensor& x) {
+  return at::zeros({x.size(0) + (CHANGED && x.size(0) > 4096), x.size(1)}, x.options());
+}
 Tensor changed_meta(const Tensor& x) {
   SymInt rows = x.sym_size(0);
 #if CHANGED

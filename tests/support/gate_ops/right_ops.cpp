@@ -32,11 +32,17 @@ Tensor clamp_scalar(const Tensor& x, const at::Scalar& low) { return at::clamp_m
 Tensor clamp_scalar_meta(const Tensor& x, const at::Scalar&) { return like(x); }
 Tensor& add_in_place(Tensor& x, const at::Scalar& value) { return x.add_(value); }
 Tensor& add_in_place_meta(Tensor& x, const at::Scalar&) { return x; }
-Tensor masked(const Tensor& x, const Tensor& mask) { return at::where(mask, x, at::zeros({}, x.options())).contiguous(); }
+Tensor masked(const Tensor& x, const Tensor& mask) {
+  return at::where(mask, x, at::zeros({}, x.options())).contiguous();
+}
 Tensor masked_meta(const Tensor& x, const Tensor&) { return like(x); }
-Tensor mode(const Tensor& x, c10::string_view name) { return name == "zero" ? at::zeros(x.sizes(), x.options()) : copy(x); }
+Tensor mode(const Tensor& x, c10::string_view name) {
+  return name == "zero" ? at::zeros(x.sizes(), x.options()) : copy(x);
+}
 Tensor mode_meta(const Tensor& x, c10::string_view) { return like(x); }
-Tensor dropout(const Tensor& x, double p) { return at::bernoulli(at::full(x.sizes(), 1 - p, x.options())).mul_(x.contiguous()); }
+Tensor dropout(const Tensor& x, double p) {
+  return at::bernoulli(at::full(x.sizes(), 1 - p, x.options())).mul_(x.contiguous());
+}
 
 // Sizes that are computed.
 
@@ -111,7 +117,9 @@ Tensor jagged_sum(const Tensor& values, const Tensor& offsets) {
 Tensor jagged_sum_meta(const Tensor& values, const Tensor& offsets) {
   return values.new_empty_symint({offsets.sym_size(0) - 1, values.sym_size(1)});
 }
-Tensor complete_cumsum(const Tensor& lengths) { return at::cat({at::zeros({1}, lengths.options()), lengths.cumsum(0)}); }
+Tensor complete_cumsum(const Tensor& lengths) {
+  return at::cat({at::zeros({1}, lengths.options()), lengths.cumsum(0)});
+}
 Tensor complete_cumsum_meta(const Tensor& lengths) { return lengths.new_empty_symint({lengths.sym_size(0) + 1}); }
 Tensor rows_of(const Tensor& table, const Tensor& rows) { return table.index_select(0, rows).contiguous(); }
 Tensor rows_of_meta(const Tensor& table, const Tensor& rows) {
@@ -170,9 +178,7 @@ Tensor cast_meta(const Tensor& x, std::optional<at::ScalarType> dtype) {
   return x.new_empty_symint(x.sym_sizes(), x.options().dtype(dtype.value_or(at::kDouble)));
 }
 Tensor reduce(const Tensor& x, int64_t dim, bool keep) { return x.sum({dim}, keep).contiguous(); }
-Tensor attention(const Tensor& q, const Tensor& k) {
-  return at::softmax(at::matmul(q, k.transpose(-2, -1)), -1);
-}
+Tensor attention(const Tensor& q, const Tensor& k) { return at::softmax(at::matmul(q, k.transpose(-2, -1)), -1); }
 
 // Views, layouts, memory.
 
@@ -200,7 +206,8 @@ Tensor composite(const Tensor& x, const Tensor& y) { return at::cat({x, y.relu()
 Tensor differentiable(const Tensor& x) { return copy(x); }
 Tensor differentiable_autograd(const Tensor& x) {
   at::AutoDispatchBelowADInplaceOrView below;
-  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("right::differentiable", "").typed<Tensor(const Tensor&)>();
+  static const auto op =
+      c10::Dispatcher::singleton().findSchemaOrThrow("right::differentiable", "").typed<Tensor(const Tensor&)>();
   return op.call(x);
 }
 
