@@ -44,7 +44,8 @@ struct GateResume {
   bool symbolic = true;            ///< false: the meta died there
   bool symbolic_reported = false;
   int64_t first_point = 0;
-  int deaths = 0;
+  int deaths = 0;        ///< at points
+  int restarts = 0;      ///< of any cause
   bool aligned = false;  ///< memory is aligned as torch's own is: a kernel died of an address that no guard explains
 };
 

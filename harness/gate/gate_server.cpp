@@ -227,7 +227,7 @@ void GateServer::start(Job job) {
       hello.not_judged = "its fake is Python (the spec says so)";
     else
       hello.not_judged = job.kernels.why_no_meta;
-    if (hello.not_judged.empty() && job.resume.deaths == 0) {
+    if (hello.not_judged.empty() && job.resume.restarts == 0) {
       GateFinding finding;
       finding.kind = "meta-missing";
       finding.message = "no meta kernel: export cannot trace a call";
@@ -378,7 +378,8 @@ void GateServer::died(Child* child, int signal, bool hung) {
   const GateCrumb& crumb = *child->crumb;
   Job job = child->job;
   const auto phase = static_cast<GateCrumb::Phase>(crumb.phase.load());
-  ++job.resume.deaths;
+  ++job.resume.restarts;
+  if (phase != GateCrumb::kGuess) ++job.resume.deaths;
   // Vector instructions may rely on the alignment that torch's own allocator gives.
   const bool unexplained = signal == SIGSEGV && !hung && crumb.recorder.fault_address == 0 &&
                            crumb.recorder.fault.access == static_cast<int32_t>(MemoryFault::Access::kUnknown);
@@ -398,8 +399,9 @@ void GateServer::died(Child* child, int signal, bool hung) {
   }
   GateOperator end;
   end.name = job.name;
-  if (job.resume.deaths >= kDeathsMax) {
-    end.notes = {"its process died " + std::to_string(kDeathsMax) + " times: the rest of its points are not tried"};
+  const int deaths_max = spec_of(job.name) ? kDeathsMax : kDeathsMaxByDefault;
+  if (job.resume.deaths >= deaths_max) {
+    end.notes = {"its process died " + std::to_string(deaths_max) + " times: the rest of its points are not tried"};
     end.ended = true;
     send_operator(std::move(end));
     return;

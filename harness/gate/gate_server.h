@@ -35,7 +35,10 @@ class GateServer {
   /// Exit code. Throws nothing: what is wrong with the world is the last line.
   int run();
 
-  static constexpr int kDeathsMax = 12;  ///< of one operator, after which it is left alone
+  /// Deaths of one operator's processes after which it is left alone; fewer where nobody says which arguments are
+  /// legal.
+  static constexpr int kDeathsMax = 12;
+  static constexpr int kDeathsMaxByDefault = 4;
 
  private:
   struct Child;
