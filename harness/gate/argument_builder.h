@@ -32,7 +32,7 @@ enum class RunKind {
 struct CallPoint {
   const std::vector<int>* alternative = nullptr;  ///< by argument
   DrawnLayout layout = DrawnLayout::kContiguous;
-  SymbolValues values;
+  SymbolValues values{};
   int value_seed = 0;  ///< other values in the tensors, of the same kind
 };
 

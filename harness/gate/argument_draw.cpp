@@ -110,7 +110,8 @@ class DefaultDraw {
 
   SpecValue tensor() {
     SpecTensor out{.dtype = guess_.dtype};
-    for (int d = 0; d < guess_.rank; ++d) out.sizes.push_back({.symbol = op_->symbol_index("s" + std::to_string(d))});
+    for (int d = 0; d < guess_.rank; ++d)
+      out.sizes.push_back({.symbol = op_->symbol_index(std::string("s").append(std::to_string(d)))});
     SpecValue value{.kind = Kind::kTensor};
     value.tensors = {std::move(out)};
     return value;
@@ -163,7 +164,7 @@ std::string spec_line(const c10::FunctionSchema& schema, const std::string& name
   for (size_t a = 0; a < drawn.alternatives.size(); ++a) {
     line += " " + schema.arguments()[a].name() + "=";
     for (size_t i = 0; i < drawn.alternatives[a].size(); ++i)
-      line += (i ? "|" : "") + value_text(drawn.alternatives[a][i], drawn.symbols);
+      line.append(i ? "|" : "").append(value_text(drawn.alternatives[a][i], drawn.symbols));
   }
   for (const SpecSymbol& symbol : drawn.symbols) {
     if (symbol.min > 0) line += " " + symbol.name + ">=" + std::to_string(symbol.min);

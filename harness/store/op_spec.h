@@ -47,21 +47,21 @@ struct SpecSymbol {
 struct SpecTensor {
   enum class Values { kAny, kBelow, kOffsets, kLengths, kConst, kPermutation };
   Dtype dtype = Dtype::kF32;
-  std::vector<SpecSize> sizes;
+  std::vector<SpecSize> sizes{};
   Values values = Values::kAny;
-  SpecSize limit;       ///< of kBelow: exclusive; of kOffsets and kLengths: what they add up to
+  SpecSize limit{};     ///< of kBelow: exclusive; of kOffsets and kLengths: what they add up to
   double constant = 0;  ///< of kConst
 };
 
 struct SpecValue {
   enum class Kind { kNone, kTensor, kTensors, kSymbol, kSizes, kInt, kFloat, kBool, kText, kDtype };
   Kind kind = Kind::kNone;
-  std::vector<SpecTensor> tensors;  ///< one for kTensor
-  std::vector<SpecSize> sizes;      ///< of kSizes; one for kSymbol
-  int64_t integer = 0;              ///< of kInt and kBool
+  std::vector<SpecTensor> tensors{};  ///< one for kTensor
+  std::vector<SpecSize> sizes{};      ///< of kSizes; one for kSymbol
+  int64_t integer = 0;                ///< of kInt and kBool
   double real = 0;
   Dtype dtype = Dtype::kUnknown;
-  std::string text;
+  std::string text{};
 };
 
 struct OperatorSpec {
