@@ -8,6 +8,7 @@
 #include "targets/corpus_command.h"
 #include "targets/doctor_command.h"
 #include "targets/fuzz_command.h"
+#include "targets/gate_command.h"
 #include "targets/inspect_command.h"
 #include "targets/minimize_command.h"
 #include "targets/replay_command.h"
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
   DoctorCommand doctor;
   SanitizeCommand sanitize;
   TraceCommand trace;
+  GateCommand gate;
   CLI::App& fuzz_app = *app.add_subcommand("fuzz", "Fuzz a package");
   CLI::App& replay_app = *app.add_subcommand("replay", "Say for each case: still fails, fixed, changed, or flaky");
   CLI::App& report_app = *app.add_subcommand("report", "Write a campaign's report.html anew");
@@ -42,6 +44,7 @@ int main(int argc, char** argv) {
   CLI::App& doctor_app = *app.add_subcommand("doctor", "Prove by planted faults that this installation would notice");
   CLI::App& sanitize_app =
       *app.add_subcommand("sanitize", "Run a case of a CUDA package under compute-sanitizer: thread, address, line");
+  CLI::App& gate_app = *app.add_subcommand("gate", "Judge the metas and kernels of a custom operators' library");
   fuzz.declare(fuzz_app);
   replay.declare(replay_app);
   report.declare(report_app);
@@ -51,6 +54,7 @@ int main(int argc, char** argv) {
   doctor.declare(doctor_app);
   sanitize.declare(sanitize_app);
   trace.declare(trace_app);
+  gate.declare(gate_app);
   try {
     app.parse(argc, argv);
     const int code = fuzz_app.parsed()       ? fuzz.run()
@@ -61,6 +65,7 @@ int main(int argc, char** argv) {
                      : doctor_app.parsed()   ? doctor.run()
                      : sanitize_app.parsed() ? sanitize.run()
                      : trace_app.parsed()    ? trace.run()
+                     : gate_app.parsed()     ? gate.run()
                                              : inspect.run();
     // What went to a full disk is lost: an exit code of success would be a lie.
     if (std::fflush(stdout) != 0 || std::ferror(stdout))

@@ -161,6 +161,11 @@ bool KernelTracer::is_wanted(std::string_view kernel) const {
                      [&](const std::string& part) { return kernel.find(part) != kernel.npos; });
 }
 
+/// Names alone need none where the map says what is given and what is left.
+bool KernelTracer::needs_bytes() const {
+  return !map_ || options_.level != TraceLevel::kNames || !options_.folder.empty();
+}
+
 /// What lies there now, on the CPU; undefined: it cannot be read.
 at::Tensor KernelTracer::copied(const Tensor& tensor) {
   const TensorLayouts::Layout& layout = tensor.layout;
@@ -193,7 +198,7 @@ void KernelTracer::collect(const KernelCall& call) {
     tensor.word = i;
     tensor.pointer = reinterpret_cast<const void*>(word);
     tensor.layout = *layout;
-    tensor.before = copied(tensor);
+    if (needs_bytes()) tensor.before = copied(tensor);
     tensors_.push_back(std::move(tensor));
   }
 }
@@ -219,7 +224,7 @@ void KernelTracer::after(const KernelCall& call) {
   traced.kernel = call.name;
   if (call.launch) traced.launch = launch_text(*call.launch);
   for (const Tensor& tensor : tensors_) {
-    const at::Tensor now = copied(tensor);
+    const at::Tensor now = needs_bytes() ? copied(tensor) : at::Tensor();
     const bool changed = tensor.before.defined() && now.defined() && !same_bytes(tensor.before, now);
     const std::optional<KernelArgument::Role> role = role_of(call.name, tensor.word);
     // Without a map: memory that no call left anything in was not given.

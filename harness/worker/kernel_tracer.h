@@ -51,6 +51,7 @@ class KernelTracer final : public KernelObserver {
     at::Tensor before;  ///< undefined: it cannot be read
   };
   at::Tensor copied(const Tensor& tensor);
+  bool needs_bytes() const;
   void forget_copies();
   void collect(const KernelCall& call);
   std::optional<KernelArgument::Role> role_of(std::string_view kernel, size_t word) const;

@@ -1,0 +1,431 @@
+#include "gate/gate_server.h"
+
+#include <ATen/Parallel.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <new>
+#include <set>
+#include <sstream>
+
+#include "core/error.h"
+#include "core/memory_fault.h"
+#include "gate/registration.h"
+#include "gate/stack_frames.h"
+#include "store/atomic_file.h"
+#include "worker/crash_handler.h"
+#include "worker/server_setup.h"
+
+namespace aotifuzz {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// How often a hang is looked for.
+constexpr int kLookMs = 200;
+/// The library's constructors may run for long; the parent watches those.
+constexpr int kReadBytes = 1 << 16;
+
+std::string full_name(const c10::OperatorName& name) {
+  return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
+}
+
+std::set<std::string> operator_names() {
+  std::set<std::string> out;
+  for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) out.insert(full_name(name));
+  return out;
+}
+
+GateCrumb* new_crumb() {
+  void* memory = mmap(nullptr, sizeof(GateCrumb), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    throw HarnessError("no memory to share with the process of an operator", "mmap", "free memory");
+  return new (memory) GateCrumb;
+}
+
+void write_all(int fd, const std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    const ssize_t count = write(fd, text.data() + at, text.size() - at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) _exit(kExitWorld);  // the reader is gone
+    at += static_cast<size_t>(count);
+  }
+}
+
+/// What the dynamic linker says, as an error that tells what to do.
+HarnessError load_error(const std::string& path) {
+  const char* words = dlerror();
+  const std::string text = words ? words : "unknown error";
+  if (!std::filesystem::exists(path)) return HarnessError("the library does not exist", path, "check the path");
+  if (text.find("undefined symbol: Py") != std::string::npos ||
+      text.find("undefined symbol: _Py") != std::string::npos || text.find("libtorch_python") != std::string::npos ||
+      text.find("libpython") != std::string::npos)
+    return HarnessError("the library needs Python (" + text + ")", path,
+                        "link it without libtorch_python: the operators need only libtorch_cpu and libc10. With "
+                        "torch.utils.cpp_extension, keep the pybind part in a library of its own, or pass "
+                        "`--load libpythonX.Y.so` of the interpreter that it was built for");
+  if (text.find("invalid ELF header") != std::string::npos || text.find("file too short") != std::string::npos)
+    return HarnessError("the file is not a shared library", path, "give the .so that registers the operators");
+  if (text.find("undefined symbol") != std::string::npos)
+    return HarnessError("the library needs symbols that are not loaded (" + text + ")", path,
+                        "give the library that has them with --load, or build against the torch that aotifuzz uses");
+  if (text.find("cannot open shared object file") != std::string::npos)
+    return HarnessError("a library that it needs is not found (" + text + ")", path,
+                        "give that library with --load, or set LD_LIBRARY_PATH to its folder");
+  return HarnessError("the library cannot be loaded (" + text + ")", path, "see what ldd says of it");
+}
+
+}  // namespace
+
+struct GateServer::Child {
+  Job job;
+  GateCrumb* crumb = nullptr;
+  pid_t pid = -1;
+  int pipe = -1;
+  std::string pending;
+  uint64_t beat = 0;
+  Clock::time_point beat_time;
+  Clock::time_point start;
+  bool hung = false;
+};
+
+GateServer::GateServer(GateServerOptions options, int message_fd)
+    : options_(std::move(options)), message_fd_(message_fd) {}
+
+GateServer::~GateServer() = default;
+
+void GateServer::send(const GateMessage& message) { write_all(message_fd_, print_gate_message(message)); }
+
+void GateServer::send_operator(GateOperator op) {
+  GateMessage message;
+  message.kind = GateMessage::Kind::kOperator;
+  message.op = std::move(op);
+  send(message);
+}
+
+int GateServer::run() {
+  try {
+    load();
+    serve();
+    send({});
+    return kExitNoFaults;
+  } catch (const HarnessError& error) {
+    const WorkerMessage fatal = fatal_message(error);
+    GateMessage message;
+    message.kind = GateMessage::Kind::kFatal;
+    message.what = fatal.what;
+    message.where = fatal.where;
+    message.to_do = fatal.to_do;
+    send(message);
+    return kExitWorld;
+  }
+}
+
+void GateServer::load() {
+  const auto start = Clock::now();
+  if (!options_.spec.empty()) {
+    auto parsed = parse_op_spec(read_file(options_.spec), options_.spec);
+    if (!parsed) throw HarnessError(parsed.error().what, parsed.error().where, "see the grammar in the README");
+    spec_ = std::move(*parsed);
+  }
+  for (const std::string& path : options_.load)
+    if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw load_error(path);
+  // With Python loaded the library may pull in torch's own part for it, whose operators are not the user's.
+  if (dlsym(RTLD_DEFAULT, "Py_IsInitialized")) dlopen("libtorch_python.so", RTLD_NOW | RTLD_GLOBAL);
+  const std::set<std::string> before = operator_names();
+  if (!dlopen(options_.ops.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw load_error(options_.ops);
+  auto& dispatcher = c10::Dispatcher::singleton();
+  std::vector<c10::OperatorName> names = dispatcher.getAllOpNames();
+  std::sort(names.begin(), names.end(),
+            [](const c10::OperatorName& a, const c10::OperatorName& b) { return full_name(a) < full_name(b); });
+  std::set<std::string> own;
+  for (const c10::OperatorName& name : names) {
+    const auto op = dispatcher.findSchema(name);
+    if (!op || before.count(full_name(name))) continue;
+    own.insert(full_name(name));
+    if (dispatcher.getPyStub(name)) uses_python_ = true;
+    jobs_.push_back({.op = *op, .name = full_name(name), .kernels = {}, .resume = {}});
+  }
+  if (jobs_.empty())
+    throw HarnessError("the library registers no operator", options_.ops,
+                       "give the library whose static initialisers run TORCH_LIBRARY; operators that --load registered "
+                       "are not judged");
+  for (const std::string& wanted : options_.only)
+    if (!own.count(wanted) && !options_.lenient)
+      throw HarnessError("the library has no such operator", "--only " + wanted,
+                         "give ns::name or ns::name.overload, as `--init-spec` prints them");
+  for (const auto& [name, line] : spec_)
+    if (!own.count(name) && !options_.lenient)
+      throw HarnessError("the spec names an operator that the library does not register",
+                         options_.spec + " line " + std::to_string(line.line) + ", " + name,
+                         "correct the name, as `--init-spec` prints it, or remove the line");
+  if (!options_.only.empty())
+    std::erase_if(jobs_, [&](const Job& job) {
+      return std::find(options_.only.begin(), options_.only.end(), job.name) == options_.only.end();
+    });
+  for (Job& job : jobs_) job.kernels = kernels_of(job.op, uses_python_);
+  GateMessage hello;
+  hello.kind = GateMessage::Kind::kLibrary;
+  hello.library = {options_.ops, static_cast<int>(jobs_.size()),
+                   std::chrono::duration<double>(Clock::now() - start).count()};
+  send(hello);
+}
+
+const OperatorSpec* GateServer::spec_of(const std::string& name) const {
+  const auto found = spec_.find(name);
+  return found == spec_.end() ? nullptr : &found->second;
+}
+
+void GateServer::serve() {
+  std::vector<Job> waiting(jobs_.rbegin(), jobs_.rend());
+  // Every process that judges has one CPU thread and memory of its own to be watched.
+  at::set_num_threads(1);
+  while (!waiting.empty() || !children_.empty()) {
+    while (!waiting.empty() && static_cast<int>(children_.size()) < options_.jobs) {
+      start(std::move(waiting.back()));
+      waiting.pop_back();
+    }
+    std::vector<pollfd> fds;
+    for (const auto& child : children_) fds.push_back({child->pipe, POLLIN, 0});
+    poll(fds.data(), fds.size(), kLookMs);
+    std::vector<Child*> closed;
+    for (size_t i = 0; i < fds.size(); ++i) {
+      Child* child = children_[i].get();
+      if (fds[i].revents != 0 && !read_from(child)) closed.push_back(child);
+      const uint64_t beat = child->crumb->beat;
+      if (beat != child->beat) {
+        child->beat = beat;
+        child->beat_time = Clock::now();
+      } else if (Clock::now() - child->beat_time > options_.step_timeout) {
+        // The first signal leaves a stack behind; a process that holds it off gets the second.
+        kill(child->pid, child->hung ? SIGKILL : SIGABRT);
+        child->hung = true;
+        child->beat_time = Clock::now();
+      }
+    }
+    for (Child* child : closed) ended(child);
+  }
+}
+
+void GateServer::start(Job job) {
+  const OperatorSpec* spec = spec_of(job.name);
+  GateOperator hello;
+  hello.name = job.name;
+  if (spec && spec->skip) hello.not_judged = "the spec says @skip";
+  if (!job.kernels.meta) {
+    if (spec && spec->python_fake)
+      hello.not_judged = "its fake is Python (the spec says so)";
+    else
+      hello.not_judged = job.kernels.why_no_meta;
+    if (hello.not_judged.empty() && job.resume.restarts == 0) {
+      GateFinding finding;
+      finding.kind = "meta-missing";
+      finding.message = "no meta kernel: export cannot trace a call";
+      const Registration at = registration_of(job.op, "");
+      finding.file = at.file;
+      finding.line = at.line;
+      hello.findings = {finding};
+    }
+  }
+  if (options_.init_spec) {
+    const DrawnArguments drawn = draw_arguments(job.op.schema(), spec);
+    std::ostringstream schema;
+    schema << job.op.schema();
+    hello.schema = schema.str();
+    hello.arguments = drawn.unsupported.empty() ? spec_line(job.op.schema(), job.name, drawn)
+                                                : "# " + job.name + ": " + drawn.unsupported;
+    send_operator(std::move(hello));
+    return;
+  }
+  const bool skip = spec && spec->skip;
+  send_operator(std::move(hello));
+  if (skip || (!job.kernels.meta && !job.kernels.cpu)) return;
+
+  auto child = std::make_unique<Child>(Child{.job = std::move(job),
+                                             .crumb = nullptr,
+                                             .pid = -1,
+                                             .pipe = -1,
+                                             .pending = "",
+                                             .beat = 0,
+                                             .beat_time = Clock::now(),
+                                             .start = Clock::now(),
+                                             .hung = false});
+  if (free_crumbs_.empty()) free_crumbs_.push_back(new_crumb());
+  child->crumb = free_crumbs_.back();
+  free_crumbs_.pop_back();
+  // The table of the last operator's buffers means nothing in the new process.
+  memset(static_cast<void*>(child->crumb), 0, sizeof(GateCrumb));
+  new (child->crumb) GateCrumb;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw HarnessError("no further pipe", "pipe2", "raise the limit on open files");
+  const pid_t parent = getpid();
+  child->pid = fork();
+  if (child->pid < 0)
+    throw HarnessError("no further process can be forked", "fork", "check the limits on processes and memory");
+  if (child->pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(kExitWorld);
+    close(ends[0]);
+    GuardAllocator& allocator = GuardAllocator::install(&child->crumb->recorder);
+    if (child->job.resume.aligned) allocator.set_alignment(64);
+    install_crash_handlers(&child->crumb->recorder, &allocator);
+    const std::string name = child->job.name;
+    OperatorJudge judge(child->job.op, spec, child->job.kernels, options_.judge, allocator, child->crumb,
+                        [&](GateOperator part) {
+                          part.name = name;
+                          GateMessage message;
+                          message.kind = GateMessage::Kind::kOperator;
+                          message.op = std::move(part);
+                          write_all(ends[1], print_gate_message(message));
+                        });
+    judge.run(child->job.resume);
+    _exit(0);  // the library's destructors are not ours to run
+  }
+  close(ends[1]);
+  child->pipe = ends[0];
+  children_.push_back(std::move(child));
+}
+
+bool GateServer::read_from(Child* child) {
+  char buffer[kReadBytes];
+  const ssize_t count = read(child->pipe, buffer, sizeof buffer);
+  if (count < 0 && errno == EINTR) return true;
+  if (count <= 0) return false;
+  child->pending.append(buffer, static_cast<size_t>(count));
+  const size_t whole = child->pending.rfind('\n');
+  if (whole == std::string::npos) return true;
+  write_all(message_fd_, child->pending.substr(0, whole + 1));
+  child->pending.erase(0, whole + 1);
+  return true;
+}
+
+void GateServer::ended(Child* child) {
+  int status = 0;
+  while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  close(child->pipe);
+  GateOperator times;
+  times.name = child->job.name;
+  times.seconds = std::chrono::duration<double>(Clock::now() - child->start).count();
+  send_operator(std::move(times));
+  const auto at = std::find_if(children_.begin(), children_.end(), [&](const auto& c) { return c.get() == child; });
+  const std::unique_ptr<Child> owned = std::move(*at);
+  children_.erase(at);
+  free_crumbs_.push_back(owned->crumb);
+  if (WIFSIGNALED(status))
+    died(owned.get(), WTERMSIG(status), owned->hung);
+  else if (WEXITSTATUS(status) != 0)
+    died(owned.get(), 0, false);
+}
+
+GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hung) const {
+  const GateCrumb& crumb = *child.crumb;
+  const FlightRecorder& recorder = crumb.recorder;
+  const bool in_kernel = crumb.phase == GateCrumb::kKernel || crumb.phase == GateCrumb::kGuess;
+  const bool by_default = !spec_of(child.job.name);
+  GateFinding finding;
+  finding.sizes = crumb.sizes;
+  finding.layout = crumb.layout;
+  finding.arguments = crumb.arguments;
+  finding.weight = crumb.weight;
+  const std::string how = signal == 0
+                              ? "exits the process"
+                              : "dies of " + std::string(sigdescr_np(signal) ? sigdescr_np(signal) : "a signal");
+  const auto memory = recorded_memory_fault(recorder);
+  if (hung) {
+    finding.kind = in_kernel ? "kernel-hangs" : "meta-crashes";
+    finding.message = std::string(in_kernel ? "the kernel" : "the meta") + " did not end within " +
+                      std::to_string(options_.step_timeout.count() / 1000) + " s";
+    finding.precondition = in_kernel && by_default;
+  } else if (!in_kernel) {
+    finding.kind = "meta-crashes";
+    finding.message = "the meta " + how;
+  } else if (memory && memory->buffer_known && memory->place != MemoryFault::Place::kNull) {
+    finding.kind = "kernel-overruns";
+    finding.message = "the kernel " + memory_fault_sentence(*memory);
+    // Its own buffer, or an output of the size that the meta declares, is too small whatever the arguments; an index or
+    // a second size that was drawn by default may be one that the kernel does not allow.
+    const bool own = memory->role != BufferRole::kInput || crumb.declared_outs;
+    finding.precondition = by_default && (!own || values_may_matter(crumb.arguments));
+  } else {
+    finding.kind = "kernel-crashes";
+    finding.message = "the kernel " + how;
+    finding.precondition = by_default;
+  }
+  finding.actual = finding.message;
+  const Registration at = registration_of(child.job.op, in_kernel ? "CPU" : "Meta");
+  finding.file = at.file;
+  finding.line = at.line;
+  std::vector<uint64_t> addresses;
+  for (int i = 0; i < recorder.fault.frame_count && i < static_cast<int>(FaultEntry::kFramesMax); ++i)
+    addresses.push_back(recorder.fault.frames[i]);
+  finding.frames = frames_in_libraries(addresses, /*first_is_exact=*/true);
+  return finding;
+}
+
+/// Reports a death and lets another process go on behind it.
+void GateServer::died(Child* child, int signal, bool hung) {
+  const GateCrumb& crumb = *child->crumb;
+  Job job = child->job;
+  const auto phase = static_cast<GateCrumb::Phase>(crumb.phase.load());
+  ++job.resume.restarts;
+  if (phase != GateCrumb::kGuess) ++job.resume.deaths;
+  // Vector instructions may rely on the alignment that torch's own allocator gives.
+  const bool unexplained = signal == SIGSEGV && !hung && crumb.recorder.fault_address == 0 &&
+                           crumb.recorder.fault.access == static_cast<int32_t>(MemoryFault::Access::kUnknown);
+  if (unexplained && !job.resume.aligned && phase == GateCrumb::kKernel) {
+    job.resume.aligned = true;
+    job.resume.symbolic_reported = true;
+    job.resume.first_point = crumb.step;
+    start(std::move(job));
+    return;
+  }
+  // Arguments that are only tried to see whether the kernel takes them prove nothing.
+  if (phase != GateCrumb::kGuess && phase != GateCrumb::kIdle) {
+    GateOperator part;
+    part.name = job.name;
+    part.findings = {finding_of_death(*child, signal, hung)};
+    send_operator(std::move(part));
+  }
+  GateOperator end;
+  end.name = job.name;
+  const int deaths_max = spec_of(job.name) ? kDeathsMax : kDeathsMaxByDefault;
+  if (job.resume.deaths >= deaths_max) {
+    end.notes = {"its process died " + std::to_string(deaths_max) + " times: the rest of its points are not tried"};
+    end.ended = true;
+    send_operator(std::move(end));
+    return;
+  }
+  switch (phase) {
+    case GateCrumb::kGuess:
+      job.resume.first_guess = static_cast<int>(crumb.step);
+      job.resume.guess_is_accepted = !finding_of_death(*child, signal, hung).precondition;
+      if (!job.resume.guess_is_accepted) ++job.resume.first_guess;
+      break;
+    case GateCrumb::kSymbolic:
+      job.resume.symbolic = false;
+      break;
+    case GateCrumb::kMeta:
+    case GateCrumb::kKernel:
+      job.resume.symbolic_reported = true;
+      job.resume.first_point = crumb.step + 1;
+      break;
+    case GateCrumb::kIdle:
+      end.not_judged = "the process that judges it ended before it began";
+      send_operator(std::move(end));
+      return;
+  }
+  start(std::move(job));
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gate/gate_crumb.h"
+#include "gate/operator_judge.h"
+#include "store/gate_record.h"
+#include "store/op_spec.h"
+
+namespace aotifuzz {
+
+struct GateServerOptions {
+  std::string ops;                ///< the library whose operators are judged
+  std::vector<std::string> load;  ///< loaded before it, in this order
+  std::string spec;               ///< path; "" = none
+  std::vector<std::string> only;  ///< names of operators; empty: all
+  JudgeOptions judge;
+  bool lenient = false;    ///< names in `only` and `spec` that the library does not have are no error
+  bool init_spec = false;  ///< only say how arguments would be drawn
+  int jobs = 1;
+  std::chrono::milliseconds step_timeout{10'000};  ///< of one call
+};
+
+/// Loads one library and judges its operators, each in a forked process: what dies or hangs there is a result. Says
+/// everything as lines (store/gate_record.h) on one file descriptor. Operators of a library that was loaded before,
+/// torch's own included, are not its operators. One library a process: two that register the same name end it.
+class GateServer {
+ public:
+  GateServer(GateServerOptions options, int message_fd);
+  ~GateServer();
+  /// Exit code. Throws nothing: what is wrong with the world is the last line.
+  int run();
+
+  /// Deaths of one operator's processes after which it is left alone; fewer where nobody says which arguments are
+  /// legal.
+  static constexpr int kDeathsMax = 12;
+  static constexpr int kDeathsMaxByDefault = 4;
+
+ private:
+  struct Child;
+  struct Job {
+    c10::OperatorHandle op;
+    std::string name;
+    OperatorKernels kernels;
+    GateResume resume;
+  };
+
+  void load();
+  void find_operators();
+  void serve();
+  void start(Job job);
+  bool read_from(Child* child);  ///< false: its pipe is closed
+  void ended(Child* child);
+  void died(Child* child, int signal, bool hung);
+  GateFinding finding_of_death(const Child& child, int signal, bool hung) const;
+  void send(const GateMessage& message);
+  void send_operator(GateOperator op);
+  const OperatorSpec* spec_of(const std::string& name) const;
+
+  GateServerOptions options_;
+  int message_fd_;
+  OpSpec spec_;
+  bool uses_python_ = false;
+  std::vector<Job> jobs_;
+  std::vector<std::unique_ptr<Child>> children_;
+  std::vector<GateCrumb*> free_crumbs_;
+};
+
+}  // namespace aotifuzz

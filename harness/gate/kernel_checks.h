@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gate/operator_call.h"
+#include "store/gate_record.h"
+#include "worker/guard_allocator.h"
+
+namespace aotifuzz {
+
+/// Takes what was found at a point.
+using FindingSink = std::function<void(const CallPoint&, GateFinding)>;
+
+/// What the kernel does to memory, called with inputs and outputs that end where guarded memory begins. What it touches
+/// beyond them ends the process (gate_crumb.h); what it damages within the alignment, changes, shares or leaves
+/// unwritten is found here.
+class KernelChecks {
+ public:
+  KernelChecks(const OperatorCall& call, GuardAllocator& allocator, FindingSink sink)
+      : call_(call), allocator_(allocator), sink_(std::move(sink)) {}
+
+  /// Runs the kernel at `point` and returns what it did. What is wrong goes to the sink.
+  CallResult run(const CallPoint& point);
+  /// After the last point: what only shows over all of them.
+  void finish(std::vector<std::string>* notes);
+
+ private:
+  CallResult guarded(const CallPoint& point, uint8_t poison, bool at_start, bool judged);
+  void look_for_unwritten(const CallPoint& point, const CallResult& first);
+
+  const OperatorCall& call_;
+  GuardAllocator& allocator_;
+  FindingSink sink_;
+  std::vector<std::pair<CallPoint, GateFinding>> wholly_unwritten_;
+  bool wrote_something_ = false;
+  bool is_random_ = false;
+};
+
+}  // namespace aotifuzz

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gate/gate_crumb.h"
+#include "gate/kernel_checks.h"
+#include "gate/operator_call.h"
+#include "gate/size_family.h"
+#include "store/gate_record.h"
+
+namespace aotifuzz {
+
+/// What is known of an operator from the dispatcher and its library alone.
+struct OperatorKernels {
+  bool meta = false;  ///< a C++ meta, or a composite kernel that serves as one
+  bool cpu = false;
+  bool decomposed = false;  ///< only a composite kernel: tracing sees the operators that it calls, not its schema
+  std::string why_no_meta;  ///< "" = nothing explains it: a fault
+};
+OperatorKernels kernels_of(const c10::OperatorHandle& op, bool library_uses_python);
+
+struct JudgeOptions {
+  std::set<int64_t> extra_constants;  ///< sizes around these are tried too
+  bool values = false;                ///< report what was said at each point: for comparing two libraries
+};
+
+/// Judges one operator in a process of its own. Reports in parts as it goes, so that a death loses nothing.
+class OperatorJudge {
+ public:
+  using Report = std::function<void(GateOperator)>;
+
+  /// `spec` null: arguments are drawn from the schema.
+  OperatorJudge(const c10::OperatorHandle& op, const OperatorSpec* spec, const OperatorKernels& kernels,
+                const JudgeOptions& options, GuardAllocator& allocator, GateCrumb* crumb, Report report);
+
+  void run(const GateResume& resume);
+
+  static constexpr size_t kAlternativesMax = 8;
+  static constexpr int64_t kElementsMax = int64_t{1} << 19;  ///< of one tensor
+  static constexpr int64_t kWorkMax = int64_t{24} << 20;     ///< elements of all points together
+
+ private:
+  /// Of one alternative and layout: what the symbolic run says for every size.
+  struct Symbolic {
+    bool finished = false;
+    bool exact = false;  ///< finished, and nothing in it was asked for a number
+    std::vector<TensorFacts> facts;
+    std::vector<SizeExprPtr> path;  ///< conditions under which it went this way
+  };
+
+  bool draw(const GateResume& resume);
+  bool accepts(const DrawnArguments& drawn);
+  void run_symbolically(bool reporting);
+  void run_symbolic_point(const CallPoint& point, const std::string& key, bool reporting);
+  void report_events(const CallPoint& point, const CallResult& result);
+  void mine(const CallResult& result);
+  void run_points(const GateResume& resume);
+  /// False: the kernel refuses it.
+  bool run_point(const CallPoint& point, const std::string& key);
+  void compare(const CallPoint& point, const CallResult& meta, const CallResult& kernel, const std::string& key);
+  void compare_expression(const CallPoint& point, const CallResult& meta, const CallResult& kernel,
+                          const std::string& key);
+  void leave_crumb(GateCrumb::Phase phase, int64_t step, const CallPoint& point);
+  void add_finding(const CallPoint& point, GateFinding finding, const std::vector<void*>& frames = {});
+  void note(std::string text);
+  std::string values_text(const SymbolValues& values) const;
+  std::string key_of(const CallPoint& point) const;
+
+  c10::OperatorHandle op_;
+  const OperatorSpec* spec_;
+  OperatorKernels kernels_;
+  JudgeOptions options_;
+  GuardAllocator& allocator_;
+  GateCrumb* crumb_;
+  Report report_;
+  std::string name_;
+  DrawnArguments drawn_;
+  std::unique_ptr<OperatorCall> call_;
+  std::unique_ptr<KernelChecks> checks_;
+  std::unique_ptr<SizeFamily> family_;
+  std::vector<std::vector<int>> alternatives_;
+  std::set<int64_t> mined_;
+  std::map<std::string, Symbolic> symbolic_;  ///< by key_of()
+  std::string unruled_, without_meta_;
+  int64_t points_ = 0, refused_ = 0;
+  std::map<std::string, int64_t> refused_layouts_;
+  std::set<std::string> seen_;  ///< findings at which nothing new is to be said
+};
+
+}  // namespace aotifuzz

@@ -1,0 +1,78 @@
+#include "gate/size_family.h"
+
+#include <algorithm>
+
+namespace aotifuzz {
+namespace {
+
+constexpr int64_t kBase[] = {7, 11, 13, 17, 19, 23, 29, 31};
+constexpr int64_t kFamily[] = {0,  1,   2,   3,   5,   8,   15,  16,   17,   63,  64,
+                               65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025};
+constexpr int64_t kFew[] = {0, 1, 2, 129};
+constexpr int64_t kTogether[] = {0, 1, 2};
+
+bool legal(const SpecSymbol& symbol, int64_t value) {
+  return value >= symbol.min && value <= symbol.max && value % symbol.multiple == 0;
+}
+
+/// The legal value at or above `value`, else the smallest one.
+int64_t nearest_legal(const SpecSymbol& symbol, int64_t value) {
+  const int64_t from = std::max(value, symbol.min);
+  const int64_t up = (from + symbol.multiple - 1) / symbol.multiple * symbol.multiple;
+  if (up <= symbol.max) return up;
+  return (symbol.min + symbol.multiple - 1) / symbol.multiple * symbol.multiple;
+}
+
+class Collector {
+ public:
+  Collector(const std::vector<SpecSymbol>& symbols, std::vector<SymbolValues>* out) : symbols_(symbols), out_(out) {}
+  void add(const SymbolValues& values) {
+    for (size_t i = 0; i < values.size(); ++i)
+      if (!legal(symbols_[i], values[i])) return;
+    if (seen_.insert(values).second) out_->push_back(values);
+  }
+  void add_each(const SymbolValues& base, int64_t value) {
+    for (size_t i = 0; i < base.size(); ++i) {
+      SymbolValues values = base;
+      values[i] = value;
+      add(values);
+    }
+  }
+
+ private:
+  const std::vector<SpecSymbol>& symbols_;
+  std::vector<SymbolValues>* out_;
+  std::set<SymbolValues> seen_;
+};
+
+}  // namespace
+
+SizeFamily::SizeFamily(const std::vector<SpecSymbol>& symbols, const std::set<int64_t>& mined) {
+  SymbolValues base(symbols.size());
+  for (size_t i = 0; i < symbols.size(); ++i) base[i] = nearest_legal(symbols[i], kBase[i % std::size(kBase)]);
+  Collector all(symbols, &all_), few(symbols, &few_);
+  all.add(base);
+  few.add(base);
+  if (all_.empty()) all_ = few_ = {base};  // no legal value near: the bounds are the user's
+  for (const int64_t value : kFamily) all.add_each(base, value);
+  for (const int64_t constant : mined)
+    for (const int64_t value : {constant - 1, constant, constant + 1}) all.add_each(base, value);
+  // What a symbol's multiple skips in the family.
+  for (size_t i = 0; i < symbols.size(); ++i)
+    for (int64_t k = 0; k < 4 && symbols[i].multiple > 1; ++k) {
+      SymbolValues values = base;
+      values[i] = nearest_legal(symbols[i], 0) + k * symbols[i].multiple;
+      all.add(values);
+    }
+  for (const int64_t value : kTogether) all.add(SymbolValues(symbols.size(), value));
+  for (const int64_t value : kFew) few.add_each(base, value);
+}
+
+std::set<int64_t> SizeFamily::worth_trying(const std::set<int64_t>& constants) {
+  std::set<int64_t> out;
+  for (const int64_t constant : constants)
+    if (constant > 1 && constant <= kMinedLargest && out.size() < kMinedMax) out.insert(constant);
+  return out;
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,30 @@
+#include "gate/throw_observer.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "gate/symbolic_run.h"
+
+namespace aotifuzz {
+namespace {
+
+using Throw = void (*)(void*, void*, void (*)(void*));
+
+Throw next_throw() {
+  static const Throw next = reinterpret_cast<Throw>(dlsym(RTLD_NEXT, "__cxa_throw"));
+  return next;
+}
+
+}  // namespace
+
+bool throws_are_observed() { return dlsym(RTLD_DEFAULT, "__cxa_throw") != reinterpret_cast<void*>(next_throw()); }
+
+}  // namespace aotifuzz
+
+extern "C" __attribute__((visibility("default"), noreturn)) void __cxa_throw(void* object, void* type,
+                                                                             void (*destroy)(void*)) {
+  aotifuzz::SymbolicRun::note_throw();
+  aotifuzz::next_throw()(object, type, destroy);
+  std::abort();  // not reached: the real one does not return
+}

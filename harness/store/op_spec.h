@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/dtype.h"
+#include "core/error.h"
+
+/// What a user says of an operator's arguments, so that the gate draws ones that the operator accepts. One line an
+/// operator; `#` starts a comment; what is not said is drawn from the schema.
+///
+///   ns::pad      x=f32[B,D]  block=64|$K  K>=1
+///   ns::linear   x=f32[B,T,K]  w=f32[N,K]  b=None|f32[N]
+///   ns::jagged   values=f32[N,D]  offsets=i64[B+1]:offsets(N)  B>=1
+///   ns::gather   x=f32[B,D]  rows=i64[N]:below(B)  B>=1
+///   ns::cat      xs={f32[B,D];f32[B,E]}  dim=-1|1
+///   ns::fancy    @python-fake
+///
+///   line    := OPERATOR item*            OPERATOR := ns::name[.overload]
+///   item    := ARGUMENT=value{|value}  |  SYMBOL>=N  |  SYMBOL<=N  |  SYMBOL%N  |  @python-fake  |  @skip
+///   value   := tensor | {tensor;tensor...} | None | $SYMBOL | [size,size...] | DTYPE | true | false | "text" | number
+///   tensor  := DTYPE[size,size...] [:below(size) | :offsets(size) | :lengths(size) | :const(number) | :permutation]
+///   size    := N | SYMBOL | SYMBOL+N | SYMBOL-N | N*SYMBOL
+///
+/// Every way of choosing one value for each argument is tried, up to a limit that the report names. A symbol of a size
+/// is at least 0 and one given to an argument ($K) at least 1, unless the line says otherwise.
+namespace aotifuzz {
+
+/// factor * symbol + add; without a symbol just `add`.
+struct SpecSize {
+  int symbol = -1;
+  int64_t factor = 1;
+  int64_t add = 0;
+};
+
+struct SpecSymbol {
+  std::string name;
+  int64_t min = 0;
+  int64_t max = std::numeric_limits<int64_t>::max();
+  int64_t multiple = 1;
+};
+
+struct SpecTensor {
+  enum class Values { kAny, kBelow, kOffsets, kLengths, kConst, kPermutation };
+  Dtype dtype = Dtype::kF32;
+  std::vector<SpecSize> sizes{};
+  Values values = Values::kAny;
+  SpecSize limit{};     ///< of kBelow: exclusive; of kOffsets and kLengths: what they add up to
+  double constant = 0;  ///< of kConst
+};
+
+struct SpecValue {
+  enum class Kind { kNone, kTensor, kTensors, kSymbol, kSizes, kInt, kFloat, kBool, kText, kDtype };
+  Kind kind = Kind::kNone;
+  std::vector<SpecTensor> tensors{};  ///< one for kTensor
+  std::vector<SpecSize> sizes{};      ///< of kSizes; one for kSymbol
+  int64_t integer = 0;                ///< of kInt and kBool
+  double real = 0;
+  Dtype dtype = Dtype::kUnknown;
+  std::string text{};
+};
+
+struct OperatorSpec {
+  std::string name;
+  int line = 0;
+  std::vector<SpecSymbol> symbols;
+  std::map<std::string, std::vector<SpecValue>> arguments;  ///< by name, never empty lists
+  bool python_fake = false;
+  bool skip = false;
+
+  int symbol_index(const std::string& name);  ///< adds it when it is new
+};
+
+using OpSpec = std::map<std::string, OperatorSpec>;  ///< by operator name
+
+/// `name`: of the file, for errors.
+Result<OpSpec> parse_op_spec(std::string_view text, const std::string& name);
+
+std::string size_text(const SpecSize& size, const std::vector<SpecSymbol>& symbols);
+std::string value_text(const SpecValue& value, const std::vector<SpecSymbol>& symbols);
+
+/// The size that the symbols' values give.
+int64_t size_value(const SpecSize& size, const std::vector<int64_t>& values);
+
+}  // namespace aotifuzz

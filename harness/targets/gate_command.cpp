@@ -1,0 +1,125 @@
+#include "targets/gate_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+#include "core/error.h"
+#include "gate_report/gate_comparison.h"
+#include "gate_report/gate_text.h"
+#include "store/atomic_file.h"
+#include "targets/command_options.h"
+#include "targets/say.h"
+
+namespace aotifuzz {
+namespace {
+
+/// dlopen() looks for a name without a slash in the system's folders.
+std::string as_path(const std::string& library) {
+  if (!std::filesystem::exists(library)) throw HarnessError("the library does not exist", library, "check the path");
+  return std::filesystem::absolute(library).string();
+}
+
+/// What --load names may also be one that the system finds: libpython3.11.so.
+std::string as_path_or_name(const std::string& library) {
+  return library.find('/') == std::string::npos && !std::filesystem::exists(library) ? library : as_path(library);
+}
+
+void show_progress(int done, int of) { say("\r{} of {} operators", done, of); }
+
+GateRun run_on(const GateRequest& request) {
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  GateRun run = run_gate_worker(request, terminal ? show_progress : nullptr);
+  if (terminal) say("\r\x1b[K");
+  return run;
+}
+
+}  // namespace
+
+void GateCommand::declare(CLI::App& app) {
+  app.add_option("--ops", ops_, "Library that registers the operators")->required();
+  app.add_option("--load", load_, "Library that it needs, loaded first and not judged (repeatable)")
+      ->allow_extra_args(false);
+  app.add_option("--spec", spec_, "What is known of the operators' arguments, a line each; `--init-spec` writes one");
+  app.add_option("--only", only_, "Operator to judge, ns::name or ns::name.overload (repeatable)")
+      ->allow_extra_args(false);
+  app.add_option("--base", base_,
+                 "The library before the change: say what the change does, exit 1 only on what it made worse");
+  app.add_flag("--all", all_, "With --base: also list faults that were there before");
+  app.add_flag("--init-spec", init_spec_, "Write a spec drawn from the schemas to stdout, and judge nothing");
+  app.add_option("--timeout", timeout_, "Time limit of one call")->capture_default_str();
+  app.add_option("--jobs", jobs_, "Operators judged at once (default: one a CPU)")->check(CLI::Range(1, 1024));
+  app.add_option("--json", json_path_, "File for the result as JSON; - for stdout, in place of the text");
+  app.add_option("--junit", junit_path_, "File for the result as JUnit XML");
+  app.add_option("--sarif", sarif_path_, "File for the result as SARIF");
+  app.add_flag("--github", github_, "Print annotations for GitHub's workflows as well");
+}
+
+GateRequest GateCommand::request() const {
+  GateRequest out;
+  out.ops = as_path(ops_);
+  for (const std::string& library : load_) out.load.push_back(as_path_or_name(library));
+  if (!spec_.empty()) out.spec = spec_;
+  out.only = only_;
+  out.step_timeout = duration_option("--timeout", timeout_);
+  out.jobs = jobs_ > 0 ? jobs_ : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return out;
+}
+
+int GateCommand::init_spec() const {
+  GateRequest asked = request();
+  asked.init_spec = true;
+  const GateRun run = run_on(asked);
+  fmt::print("# {} operators of {}. Edit the sizes that belong together, then pass this file with --spec.\n",
+             run.operators.size(), std::filesystem::path(ops_).filename().string());
+  for (const GateOperator& op : run.operators) {
+    if (!op.schema.empty()) fmt::print("# {}\n", op.schema);
+    fmt::print("{}\n", op.arguments);
+  }
+  return kExitNoFaults;
+}
+
+void GateCommand::write_reports(const std::vector<OperatorVerdict>& verdicts, const std::string& json) const {
+  if (!json_path_.empty() && json_path_ != "-") write_file_whole(json_path_, json);
+  if (junit_path_.empty() && sarif_path_.empty() && !github_) return;
+  const CiReport report = gate_ci_report(ops_, verdicts, AOTIFUZZ_VERSION);
+  if (!junit_path_.empty()) write_file_whole(junit_path_, junit_xml(report));
+  if (!sarif_path_.empty()) write_file_whole(sarif_path_, sarif_json(report));
+  if (github_) fmt::print("{}", github_annotations(report));
+}
+
+int GateCommand::judge() {
+  GateRun run = run_on(request());
+  const auto verdicts = judge_operators(std::move(run.operators), run.library.path);
+  const bool faults = std::any_of(verdicts.begin(), verdicts.end(),
+                                  [](const OperatorVerdict& v) { return v.status == GateStatus::kFaults; });
+  const int code = faults ? kExitFaults : kExitNoFaults;
+  const std::string json = gate_json(ops_, verdicts, code);
+  fmt::print("{}", json_path_ == "-" ? json : gate_text(verdicts));
+  write_reports(verdicts, json);
+  return code;
+}
+
+int GateCommand::compare() {
+  GateRequest after = request(), before = after;
+  before.ops = as_path(base_);
+  const GateComparison comparison = compare_libraries(before, after);
+  const int code = comparison.made_worse() ? kExitFaults : kExitNoFaults;
+  const std::string json = comparison_json(base_, ops_, comparison, code);
+  fmt::print("{}", json_path_ == "-" ? json : comparison_text(comparison, all_));
+  write_reports(all_ ? comparison.verdicts : comparison.worse_only(), json);
+  return code;
+}
+
+int GateCommand::run() {
+  if (all_ && base_.empty())
+    throw UsageError("nothing to compare with", "--all", "give the library before the change with --base");
+  if (init_spec_ && !base_.empty()) throw UsageError("two things at once", "--init-spec --base", "leave one out");
+  if (init_spec_) return init_spec();
+  return base_.empty() ? judge() : compare();
+}
+
+}  // namespace aotifuzz

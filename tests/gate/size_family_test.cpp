@@ -1,0 +1,44 @@
+#include "gate/size_family.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace aotifuzz {
+namespace {
+
+using ::testing::Contains;
+
+TEST(SizeFamily, GenericValuesComeFirstAndDiffer) {
+  const SizeFamily family({{.name = "B"}, {.name = "D"}}, {});
+  EXPECT_EQ(family.base(), (SymbolValues{7, 11}));
+  for (const int64_t value : {0, 1, 2, 127, 128, 129, 1023, 1025}) {
+    EXPECT_THAT(family.all(), Contains(SymbolValues{value, 11}));
+    EXPECT_THAT(family.all(), Contains(SymbolValues{7, value}));
+  }
+  EXPECT_THAT(family.all(), Contains(SymbolValues{0, 0}));
+  EXPECT_LT(family.few().size(), family.all().size());
+}
+
+TEST(SizeFamily, MinedConstantsComeWithTheirNeighbours) {
+  const SizeFamily family({{.name = "B"}}, {4096});
+  for (const int64_t value : {4095, 4096, 4097}) EXPECT_THAT(family.all(), Contains(SymbolValues{value}));
+}
+
+TEST(SizeFamily, BoundsAreKept) {
+  const SizeFamily family({{.name = "B", .min = 3, .max = 64, .multiple = 8}}, {4096});
+  for (const SymbolValues& values : family.all()) {
+    EXPECT_GE(values[0], 3);
+    EXPECT_LE(values[0], 64);
+    EXPECT_EQ(values[0] % 8, 0);
+  }
+  EXPECT_GE(family.all().size(), 3u);
+}
+
+TEST(SizeFamily, WithoutSymbolsThereIsOnePoint) { EXPECT_EQ(SizeFamily({}, {}).all().size(), 1u); }
+
+TEST(SizeFamily, SmallConstantsAndHugeOnesAreNotTried) {
+  EXPECT_EQ(SizeFamily::worth_trying({-5, 0, 1, 2, 64, 1'000'000}), (std::set<int64_t>{2, 64}));
+}
+
+}  // namespace
+}  // namespace aotifuzz

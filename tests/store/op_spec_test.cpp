@@ -1,0 +1,99 @@
+#include "store/op_spec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace aotifuzz {
+namespace {
+
+using ::testing::HasSubstr;
+
+OperatorSpec one(const std::string& line) {
+  auto spec = parse_op_spec(line, "test.spec");
+  EXPECT_TRUE(spec) << (spec ? "" : spec.error().what + " " + spec.error().where);
+  if (!spec || spec->size() != 1) return {};
+  return spec->begin()->second;
+}
+
+std::string printed(const OperatorSpec& op, const std::string& argument) {
+  std::string out;
+  for (const SpecValue& value : op.arguments.at(argument))
+    out += (out.empty() ? "" : "|") + value_text(value, op.symbols);
+  return out;
+}
+
+TEST(OpSpec, EveryKindOfValueIsPrintedAsItWasRead) {
+  const std::vector<std::string> values = {"f32[B,D]",
+                                           "f32[]",
+                                           "None|bf16[2*B,D-1]",
+                                           "{f32[B,D];i64[E]}",
+                                           "{}",
+                                           "$K",
+                                           "[B,4,D+1]",
+                                           "-3",
+                                           "0.25",
+                                           "2.0",
+                                           "true|false",
+                                           "\"a b|c\"",
+                                           "f16",
+                                           "i64[N]:below(V)",
+                                           "i64[B+1]:offsets(N)",
+                                           "i32[B]:lengths(2*N)",
+                                           "f32[B]:const(1.5)",
+                                           "i32[T]:permutation"};
+  for (const std::string& value : values) EXPECT_EQ(printed(one("ns::op a=" + value), "a"), value);
+}
+
+TEST(OpSpec, SymbolsHaveBounds) {
+  const OperatorSpec op = one("ns::op x=f32[B,D] k=$K D>=3 D<=64 B%8  # comment");
+  ASSERT_EQ(op.symbols.size(), 3u);
+  EXPECT_EQ(op.symbols[0].name, "B");
+  EXPECT_EQ(op.symbols[0].min, 0);
+  EXPECT_EQ(op.symbols[0].multiple, 8);
+  EXPECT_EQ(op.symbols[1].min, 3);
+  EXPECT_EQ(op.symbols[1].max, 64);
+  EXPECT_EQ(op.symbols[2].min, 1) << "given to an argument";
+}
+
+TEST(OpSpec, AnArgumentsSymbolIsFromOneWhereverItStandsFirst) {
+  EXPECT_EQ(one("ns::op x=i64[N]:below(C) c=$C").symbols[1].min, 1);
+  EXPECT_EQ(one("ns::op x=i64[N]:below(C) c=$C C>=0").symbols[1].min, 0);
+}
+
+TEST(OpSpec, SizesFollowTheirSymbol) {
+  const OperatorSpec op = one("ns::op x=f32[2*B,D+3,5]");
+  const auto& sizes = op.arguments.at("x")[0].tensors[0].sizes;
+  EXPECT_EQ(size_value(sizes[0], {4, 10}), 8);
+  EXPECT_EQ(size_value(sizes[1], {4, 10}), 13);
+  EXPECT_EQ(size_value(sizes[2], {4, 10}), 5);
+}
+
+TEST(OpSpec, FlagsStandBesideArguments) {
+  EXPECT_TRUE(one("ns::op @python-fake").python_fake);
+  EXPECT_TRUE(one("ns::op.out x=f32[B] @skip").skip);
+}
+
+TEST(OpSpec, WhatIsWrongIsSaidWithItsLine) {
+  const std::vector<std::pair<std::string, std::string>> cases = {{"op x=f32[B]", "ns::operator"},
+                                                                  {"ns::op x=f99[B]", "dtype"},
+                                                                  {"ns::op x=f32[B", "not a tensor"},
+                                                                  {"ns::op x=f32[B] x=f32[B]", "twice"},
+                                                                  {"ns::op K>=1", "uses this symbol"},
+                                                                  {"ns::op x=", "missing"},
+                                                                  {"ns::op x=f32[B]:odd(3)", "unknown"},
+                                                                  {"ns::op x=f32[9*]", "not a size"},
+                                                                  {"ns::op what", "argument=value"},
+                                                                  {"ns::op x=f32[B] B>=9 B<=3", "within the bounds"},
+                                                                  {"ns::op x=1e", "not a value"},
+                                                                  {"ns::op x=f32[99999999999999999999]", "not a size"},
+                                                                  {"ns::op x=f32[B]\nns::op x=f32[B]", "two lines"}};
+  for (const auto& [text, words] : cases) {
+    const auto spec = parse_op_spec("# first\n" + text, "test.spec");
+    ASSERT_FALSE(spec) << text;
+    EXPECT_THAT(spec.error().what, HasSubstr(words)) << text;
+    EXPECT_THAT(spec.error().where, HasSubstr("test.spec line ")) << text;
+  }
+}
+
+}  // namespace
+}  // namespace aotifuzz
