@@ -50,9 +50,9 @@ struct CampaignSubject {
   std::function<SanitizeResult(const Case&)> sanitize = {};
   const PackageInfo* info = nullptr;  ///< null: of kernels only the names are known
   std::string aotifuzz_version = {};
-  std::vector<std::string> oracles = {}, not_judged = {
+  std::vector<std::string> oracles = {}, not_judged = {};  ///< that are on; lines of what is not judged, and why
+
   TriageContext triage() const { return {contract, has_reference, info}; }
-};  ///< that are on; lines of what is not judged, and why
 };
 
 /// What a job needs of its own: a job is a thread that draws cases and has them run.
