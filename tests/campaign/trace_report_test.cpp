@@ -68,10 +68,12 @@ TEST(TraceReport, TextHasKernelsTensorsAndNumbers) {
   std::ostringstream out;
   std::vector<TraceCall> trace = chain();
   trace[1].verdict = "WRONG in add_4";
+  trace[0].launch = "grid 4x1x1, block 128x1x1";
   trace[1].left[0].value = "add_4";
   trace[1].left[0].op = "aten.add.Tensor";
   trace[1].given[0].error = "exact";
   print_trace(trace, out);
+  EXPECT_THAT(out.str(), HasSubstr("1  cpp_a  grid 4x1x1, block 128x1x1\n"));
   EXPECT_THAT(out.str(), HasSubstr("2  cpp_b  WRONG in add_4"));
   EXPECT_THAT(out.str(), HasSubstr("out  argument 1 = add_4 (aten.add.Tensor)  f32[2,3]"));
   EXPECT_THAT(out.str(), HasSubstr("NaN 1"));
@@ -81,10 +83,12 @@ TEST(TraceReport, TextHasKernelsTensorsAndNumbers) {
 TEST(TraceJson, ComesBackAsItWas) {
   std::vector<TraceCall> trace = chain();
   trace[0].verdict = "right";
+  trace[0].launch = "grid 4x1x1, block 128x1x1";
   trace[0].left[0].file = "/tmp/x.npy";
   const auto back = parse_trace(trace_json(trace));
   ASSERT_TRUE(back);
   EXPECT_EQ(trace_json(*back).dump(), trace_json(trace).dump());
+  EXPECT_EQ((*back)[0].launch, "grid 4x1x1, block 128x1x1");
   EXPECT_FALSE(parse_trace(nlohmann::json::object()));
   EXPECT_FALSE(parse_trace({1, 2}));
   EXPECT_TRUE(parse_trace({{{"kernel", 5}, {"ordinal", "x"}}}));  // fields of other types are left out

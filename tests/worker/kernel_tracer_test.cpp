@@ -84,6 +84,30 @@ TEST_F(KernelTracerTest, LaunchesAreTracedWithTheirGrid) {
   EXPECT_EQ(trace[0].left[0].mean, 2);
 }
 
+TEST_F(KernelTracerTest, AtLevelNamesALaunchHasItsGridAndAMapSaysTheRest) {
+  KernelMap map = testing::add_mul_map();
+  map.calls[0].kernel = "triton_poi_fused_add_0";
+  map.calls[0].kind = MappedCall::Kind::kTriton;
+  KernelTracer tracer({.level = TraceLevel::kNames, .kernels = {}, .folder = ""});
+  const at::Tensor a = at::ones({3}), b = at::ones({3}), out = at::zeros({3});
+  tracer.begin(&map);
+  for (const at::Tensor& tensor : {a, b, out}) ask_for_data(tracer, tensor);
+  const uint64_t words[6] = {reinterpret_cast<uint64_t>(a.data_ptr()), reinterpret_cast<uint64_t>(b.data_ptr()),
+                             reinterpret_cast<uint64_t>(out.data_ptr())};
+  const LaunchShape shape{{4, 2, 1}, {128, 1, 1}};
+  KernelCall call;
+  call.name = "triton_poi_fused_add_0";
+  call.integers = words;
+  call.launch = &shape;
+  tracer.before(call);
+  tracer.after(call);
+  const std::vector<TraceCall> trace = tracer.end();
+  ASSERT_THAT(trace, SizeIs(1));
+  EXPECT_EQ(trace[0].launch, "grid 4x2x1, block 128x1x1");
+  EXPECT_THAT(trace[0].given, SizeIs(2));
+  EXPECT_THAT(trace[0].left, SizeIs(1));
+}
+
 // What a call writes may be what was there already, and memory that it overwrites was not given.
 TEST_F(KernelTracerTest, AMapSaysWhatIsGivenAndWhatIsLeft) {
   const KernelMap map = testing::add_mul_map();
