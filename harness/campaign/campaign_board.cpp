@@ -136,7 +136,7 @@ void CampaignBoard::count_pending_case() {
 }
 
 /// Failures of a kind that is known, set aside, or already somebody's are counted there and cost no more.
-bool CampaignBoard::is_settled(const std::string& key) {
+bool CampaignBoard::is_settled(const Verdict& verdict, const std::string& key) {
   if (const auto known = result_.ledger.known.find(key); known != result_.ledger.known.end()) {
     ++known->second.duplicates;
     return true;
@@ -149,6 +149,22 @@ bool CampaignBoard::is_settled(const std::string& key) {
   for (auto* list : {&pending_, &in_work_})
     if (const auto suspicion = list->find(key); suspicion != list->end()) {
       ++suspicion->second.duplicates;
+      return true;
+    }
+  return is_hidden(verdict) && is_put_down_to(culprit_of(verdict));
+}
+
+/// Is the same kernel's same value behind a finding that outputs show? Then it is counted there.
+bool CampaignBoard::is_put_down_to(const std::string& culprit) {
+  if (culprit.empty()) return false;
+  for (auto& [key, known] : result_.ledger.known)
+    if (known.culprit == culprit) {
+      ++known.duplicates;
+      return true;
+    }
+  for (auto& [key, suspicion] : in_work_)
+    if (!is_hidden(suspicion.verdict) && culprit_of(suspicion.verdict) == culprit) {
+      ++suspicion.duplicates;
       return true;
     }
   return false;
@@ -167,7 +183,7 @@ std::vector<Suspicion> CampaignBoard::add(size_t job, const Case& c, const std::
   for (const Verdict& verdict : verdicts) {
     if (verdict.status != VerdictStatus::kFail) continue;
     const std::string key = finding_key(verdict);
-    if (is_settled(key)) continue;
+    if (is_settled(verdict, key)) continue;
     news = true;
     Suspicion suspicion{c, verdict, {earlier.begin(), earlier.end()}, 0};
     if (!verdict.fault && !gaps_may_have_time()) {
@@ -270,7 +286,7 @@ void CampaignBoard::report(ExplainedFinding explained, const std::string& key, u
   if (explained.sanitized) add_to_finding(folder, "memcheck", *explained.sanitized);
   if (!explained.sanitizer.empty()) ++result_.statistics.sanitizer[explained.sanitizer];
   // The finding first, the ledger second: killed in between, the worst is that it is found again.
-  result_.ledger.known[key] = {slug, finding.verdict.fault, duplicates};
+  result_.ledger.known[key] = {slug, finding.verdict.fault, duplicates, culprit_of(finding.verdict)};
   in_work_.erase(key);
   new_finding_us_ = elapsed_us();
   result_.findings.push_back({std::move(finding), key, folder});

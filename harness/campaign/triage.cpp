@@ -137,8 +137,7 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
   const bool in_package = death.stage == Stage::kSubject || death.stage == Stage::kSubjectAgain;
   if (death.memory) {
     MemoryFault fault = *death.memory;
-    if (context.package && context.package->kernels)
-      fault.value = touched_value(*context.package->kernels, fault);
+    if (context.package && context.package->kernels) fault.value = touched_value(*context.package->kernels, fault);
     Verdict verdict = memory_fault_verdict(fault, {broken, context.has_reference, death.reference_accepts});
     add_measures(context, death, &verdict);
     return verdict;
@@ -172,6 +171,17 @@ Verdict judge_death(const TriageContext& context, const Case& c, const WorkerDea
 }
 
 }  // namespace
+
+std::string culprit_of(const Verdict& verdict) {
+  std::string kernel, output;
+  for (const auto& [name, value] : verdict.measures) {
+    if (name == "kernel") kernel = value;
+    if (name == "kernel output") output = value;
+  }
+  return kernel.empty() || output.empty() ? "" : kernel + " " + output;
+}
+
+bool is_hidden(const Verdict& verdict) { return verdict.oracle == "kernels"; }
 
 std::vector<Verdict> judge_result(const TriageContext& context, const Case& c, const CaseResult& result) {
   if (result.report) return result.report->verdicts;

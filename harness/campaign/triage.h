@@ -26,6 +26,11 @@ std::vector<Verdict> judge_result(const TriageContext& context, const Case& c, c
 /// "Same bug": section, class and signature. Two failed verdicts with the same key are one finding.
 std::string finding_key(const Verdict& verdict);
 
+/// The kernel that a failed verdict puts the error down to and the value that it leaves wrong there; "" = it names none.
+std::string culprit_of(const Verdict& verdict);
+/// Does it speak of a kernel's value that no output of the package shows?
+bool is_hidden(const Verdict& verdict);
+
 /// The first failed verdict with that key; null when there is none.
 const Verdict* find_failed(const std::vector<Verdict>& verdicts, const std::string& key);
 

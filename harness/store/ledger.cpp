@@ -21,9 +21,11 @@ constexpr int kVersion = 1;
 
 Result<Ledger::Known> parse_known(const json& item) {
   if (!item.is_object() || !item.value("slug", json("")).is_string() ||
-      !item.value("fault", json(false)).is_boolean() || !item.value("duplicates", json(0u)).is_number_unsigned())
+      !item.value("fault", json(false)).is_boolean() || !item.value("duplicates", json(0u)).is_number_unsigned() ||
+      !item.value("culprit", json("")).is_string())
     return parse_error("a known finding has fields of the wrong type", "known");
-  return Ledger::Known{item.value("slug", ""), item.value("fault", false), item.value("duplicates", uint64_t{0})};
+  return Ledger::Known{item.value("slug", ""), item.value("fault", false), item.value("duplicates", uint64_t{0}),
+                       item.value("culprit", "")};
 }
 
 Result<Ledger::Section> parse_section(const json& item) {
@@ -60,8 +62,10 @@ std::string print_ledger(const Ledger& ledger) {
   json packages = json::object();
   for (const auto& [hash, section] : ledger.packages) {
     json known = json::object();
-    for (const auto& [key, entry] : section.known)
+    for (const auto& [key, entry] : section.known) {
       known[key] = {{"slug", entry.slug}, {"fault", entry.fault}, {"duplicates", entry.duplicates}};
+      if (!entry.culprit.empty()) known[key]["culprit"] = entry.culprit;
+    }
     packages[hash] = {{"package", section.package},
                       {"cases", section.cases},
                       {"next_case", section.next_case},

@@ -17,6 +17,7 @@ struct Ledger {
     std::string slug;  ///< folder under OUT/findings
     bool fault = false;
     uint64_t duplicates = 0;
+    std::string culprit = {};  ///< kernel and the value that it leaves wrong; "" = not known
     friend bool operator==(const Known&, const Known&) = default;
   };
   struct Section {

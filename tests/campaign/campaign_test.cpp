@@ -101,6 +101,40 @@ TEST_F(CampaignTest, APlantedThresholdIsReportedOnceReducedToItAndCounted) {
   EXPECT_LT(executor.ran.size(), 100 + 5 + 5 + 100 + 4 * 70u);
 }
 
+/// One kernel is wrong from 8 on; the output shows it at odd sizes only.
+CaseResult wrong_kernel(const Case& c) {
+  const int64_t size = c.inputs[0].sizes[0];
+  if (size < 8) return reported({passed()});
+  const bool shown = size % 2 == 1;
+  Verdict verdict = failed(shown ? "wrong-result output 0" : "wrong-result inside aten.add.Tensor");
+  verdict.oracle = shown ? "close" : "kernels";
+  verdict.measures = {{"kernel", "cpp_fused_add_0"}, {"kernel output", "out_ptr0 = add (aten.add.Tensor)"}};
+  return reported({verdict});
+}
+
+TEST_F(CampaignTest, AHiddenErrorOfAKernelThatAFindingNamesIsCountedThere) {
+  source_.seed_list = {tied_case(15, 0)};
+  FakeExecutor executor(wrong_kernel);
+  const CampaignResult result = run(executor);
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_EQ(result.findings[0].finding.verdict.signature, "wrong-result output 0");
+  EXPECT_GT(result.ledger.known.begin()->second.duplicates, 30u);
+  // The next run knows it too.
+  listener_.findings.clear();
+  EXPECT_TRUE(run(executor).findings.empty());
+}
+
+TEST_F(CampaignTest, AHiddenErrorOfAnotherKernelIsAFindingOfItsOwn) {
+  source_.seed_list = {tied_case(15, 0)};
+  FakeExecutor executor([](const Case& c) {
+    CaseResult result = wrong_kernel(c);
+    for (Verdict& verdict : result.report->verdicts)
+      if (verdict.oracle == "kernels") verdict.measures[0].second = "cpp_fused_mul_1";
+    return result;
+  });
+  EXPECT_EQ(run(executor).findings.size(), 2u);
+}
+
 TEST_F(CampaignTest, AFindingIsAFolderThatReadsBack) {
   FakeExecutor executor(threshold);
   const std::string folder = run(executor).findings[0].folder;
