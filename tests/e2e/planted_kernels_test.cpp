@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -15,7 +16,9 @@ namespace {
 
 using nlohmann::json;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 
 constexpr const char* kModel = "clean.closed_gate";
 constexpr const char* kCases = "60";
@@ -78,6 +81,29 @@ INSTANTIATE_TEST_SUITE_P(Each, PlantedKernels,
                                            Planted{"Stride", "wrong-stride", "softmax", kStoreOfTheTail, false},
                                            Planted{"Tail", "dropped-tail", "softmax", "x2", false}),
                          [](const auto& info) { return std::string(info.param.title); });
+
+// One row too many is read: past the end of what the matrix product before the kernel left.
+TEST(PlantedKernels, AStrayReadOfAnIntermediateNamesWhatItHolds) {
+  PACKED(package, "example.embedding_mlp");
+  const ScratchFolder scratch;
+  const std::string target = scratch / "planted.pt2";
+  const Ended made = run_program({AOTIFUZZ_PYTHON, AOTIFUZZ_PLANT, package, target, "--operator", "loop-bound+1",
+                                  "--kernel", "layer_norm", "--line", "x0<"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const Ended ended = run_program({AOTIFUZZ_PROGRAM, "fuzz", target, "--out", scratch / "out", "--generator", "shapes",
+                                   "--cases", "20", "--reduce-runs", "0", "--json"});
+  ASSERT_EQ(ended.exit_code, 1) << ended.err;
+  for (const json& finding : json::parse(ended.out)["findings"]) {
+    if (finding["section"] != "fault") continue;
+    EXPECT_THAT(finding["signature"].get<std::string>(), HasSubstr("past end of intermediate"));
+    EXPECT_THAT(finding["reason"].get<std::string>(), MatchesRegex(".*intermediate or output \\(.* \\(aten\\..*"));
+    std::ifstream report(finding["folder"].get<std::string>() + "/report.md");
+    const std::string text{std::istreambuf_iterator<char>(report), {}};
+    EXPECT_THAT(text, HasSubstr("| kernel's model line | example.py:"));
+    EXPECT_THAT(text, HasSubstr("## The kernel\n\n`"));
+    EXPECT_THAT(text, HasSubstr("extern \"C\"  void  cpp_fused_"));
+  }
+}
 
 TEST(PlantedKernels, BuiltAgainWithoutAFaultThePackageIsClean) {
   PACKED(package, kModel);
