@@ -20,7 +20,7 @@ using Guard = std::lock_guard<std::mutex>;
 
 // What never comes again is looked into this often, then only counted.
 constexpr int kFlakyTries = 3;
-constexpr std::chrono::seconds kSaveEvery{5}, kRecordEvery{30};
+constexpr std::chrono::seconds kSaveEvery{5}, kRecordEvery{5};
 // A campaign of 2,000 cases on a large model must not spend its hour on shrinking thirty gaps first.
 constexpr double kGapShare = 0.25;
 constexpr std::chrono::milliseconds kGapReduceTimeMin{1'000};
@@ -71,6 +71,7 @@ void CampaignBoard::open() {
   auto pending = std::exchange(result_.ledger.pending, {});
   unfinished_.assign(pending.begin(), pending.end());
   begin_ = last_save_ = last_record_ = Clock::now();
+  record();
 }
 
 std::string CampaignBoard::excuse(const std::string& key, const Verdict& verdict, const Case& minimal) {

@@ -116,7 +116,7 @@ CiItem known_case_item(const KnownCase& known, const std::string& suite, bool st
   item.file = known.path;
   item.message = fmt::format("{} ({})", known_case_status_name(known.status), known.note);
   if (known.status == KnownCase::Status::kNotTried) item.status = CiStatus::kSkipped;
-  if (known.status != KnownCase::Status::kNoLongerFails) return item;
+  if (known.status == KnownCase::Status::kNotTried || known.status == KnownCase::Status::kStillFails) return item;
   item.status = CiStatus::kFailed;
   item.level = strict ? CiLevel::kError : CiLevel::kWarning;
   item.rule = kUnexpected;

@@ -62,8 +62,12 @@ std::string_view known_case_status_name(KnownCase::Status status) {
       return "still fails";
     case KnownCase::Status::kNoLongerFails:
       return "no longer fails";
+    case KnownCase::Status::kFailsOtherwise:
+      return "fails in another way";
     case KnownCase::Status::kNotTried:
       return "not tried";
+    case KnownCase::Status::kUnreadable:
+      return "cannot be read";
   }
   return "";
 }
@@ -76,6 +80,7 @@ KnownCase check_known_case(const KnownIssue& issue, const CorpusEntry& entry, Pa
     if (matches(issue, verdict, entry.input)) known.status = KnownCase::Status::kStillFails;
   if (known.status == KnownCase::Status::kStillFails) return known;
   known.note = fmt::format("{} in {} runs", replay_status_name(result.status), result.tries);
+  if (!result.fails.empty()) known.status = KnownCase::Status::kFailsOtherwise;
   // Nobody looked: that is no sign of a repair.
   if (result.status == ReplayResult::Status::kNotJudged) known.status = KnownCase::Status::kNotTried;
   return known;
@@ -95,7 +100,7 @@ std::vector<KnownCase> check_known_cases(const std::vector<KnownIssue>& issues, 
             out.push_back(check_known_case(issue, entry, session, times));
         }
       } catch (const HarnessError& error) {
-        out.push_back({issue.link, path, KnownCase::Status::kNotTried, first_line(error.what())});
+        out.push_back({issue.link, path, KnownCase::Status::kUnreadable, first_line(error.what())});
       }
     }
   return out;
@@ -123,14 +128,34 @@ std::optional<KnownCase> known_but_fixed(const std::vector<KnownIssue>& issues, 
   return std::nullopt;
 }
 
+int strict_exit_code(const std::vector<KnownCase>& cases, int code) {
+  if (code != kExitNoFaults) return code;
+  for (const KnownCase& known : cases) {
+    if (known.status == KnownCase::Status::kNoLongerFails || known.status == KnownCase::Status::kFailsOtherwise)
+      return kExitFaults;
+    if (known.status == KnownCase::Status::kUnreadable) code = kExitWorld;
+  }
+  return code;
+}
+
 std::string print_known_cases(const std::vector<KnownCase>& cases) {
+  const auto advice = [](KnownCase::Status status) {
+    switch (status) {
+      case KnownCase::Status::kNoLongerFails:
+        return ": if it is mended, take the issue out of the known ones";
+      case KnownCase::Status::kFailsOtherwise:
+        return ": see `aotifuzz replay`, and whether the issue's fields still fit";
+      case KnownCase::Status::kUnreadable:
+        return ": correct its path in the known issues";
+      default:
+        return "";
+    }
+  };
   std::string out;
   for (const KnownCase& known : cases)
     if (known.status != KnownCase::Status::kStillFails)
-      out += fmt::format(
-          "known issue {}: {} {} ({}){}\n", known.link, known.path, known_case_status_name(known.status), known.note,
-          known.status == KnownCase::Status::kNoLongerFails ? ": if it is mended, take the issue out of the known ones"
-                                                            : "");
+      out += fmt::format("known issue {}: {} {} ({}){}\n", known.link, known.path, known_case_status_name(known.status),
+                         known.note, advice(known.status));
   return out;
 }
 

@@ -31,7 +31,13 @@ class Excuses {
 
 /// What became of a case that a known issue names, or of a case that failed as a known issue does.
 struct KnownCase {
-  enum class Status { kStillFails, kNoLongerFails, kNotTried };
+  enum class Status {
+    kStillFails,
+    kNoLongerFails,
+    kFailsOtherwise,  ///< but not as the issue says
+    kNotTried,        ///< a case of another package, or nobody could judge it
+    kUnreadable,      ///< no such case, or none that can be read
+  };
   std::string link, path;
   Status status = Status::kNotTried;
   std::string note;  ///< why it was not tried, or what the runs came to instead
@@ -51,6 +57,10 @@ std::vector<KnownCase> untried_cases(const std::vector<KnownIssue>& issues, cons
 /// An entry that was expected to fail as a known issue does and is fixed; none otherwise.
 std::optional<KnownCase> known_but_fixed(const std::vector<KnownIssue>& issues, const CorpusEntry& entry,
                                          const ReplayResult& result);
+
+/// The exit code under --strict-known: 1 when a case no longer fails as its issue says, 3 when one cannot be read;
+/// `code` where that says more, or all is well.
+int strict_exit_code(const std::vector<KnownCase>& cases, int code);
 
 /// Lines for people: what no longer fails, and how many were not tried and why. "" when all still fail.
 std::string print_known_cases(const std::vector<KnownCase>& cases);

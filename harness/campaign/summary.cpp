@@ -74,10 +74,7 @@ std::string span_text(const Coverage::Dimension& dimension) {
 
 int SummaryContext::exit_code(const CampaignResult& result) const {
   const int code = result.exit_code(fail_on_gaps);
-  const bool alarm = strict_known && std::any_of(known_cases.begin(), known_cases.end(), [](const KnownCase& known) {
-                       return known.status == KnownCase::Status::kNoLongerFails;
-                     });
-  return alarm && code == kExitNoFaults ? kExitFaults : code;
+  return strict_known ? strict_exit_code(known_cases, code) : code;
 }
 
 std::string print_summary(const CampaignResult& result, const SummaryContext& context) {

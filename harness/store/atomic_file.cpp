@@ -7,7 +7,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <vector>
 
 #include "core/error.h"
@@ -88,11 +87,17 @@ void remove_leftovers(const std::string& folder) {
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
   if (!in || std::filesystem::is_directory(path)) throw HarnessError("cannot read a file", path, "check the path");
-  text << in.rdbuf();
-  if (in.bad()) throw HarnessError("cannot read a file", path, "check the disk");
-  return text.str();
+  std::string text;
+  std::vector<char> piece(size_t{1} << 16);
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
+    text.append(piece.data(), static_cast<size_t>(in.gcount()));
+    if (text.size() > kReadMax)
+      throw HarnessError("the file has more than " + std::to_string(kReadMax >> 20) + " MiB", path,
+                         "check that it is the right one");
+  }
+  if (in.bad()) throw HarnessError("cannot read a file", path, "check the path");
+  return text;
 }
 
 void make_folder(const std::string& path) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,8 @@ void rename_folder(const std::string& from, const std::string& to);
 void remove_leftovers(const std::string& folder);
 inline constexpr std::string_view kUnfinished = ".unfinished-";
 
-/// Throws HarnessError when it cannot be read.
+/// Throws HarnessError when it cannot be read, or has more than kReadMax bytes (a device has no end).
+inline constexpr size_t kReadMax = size_t{256} << 20;
 std::string read_file(const std::string& path);
 
 /// Creates the folder and its parents. Throws HarnessError.

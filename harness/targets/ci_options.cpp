@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "campaign/ci_items.h"
-#include "store/atomic_file.h"
+#include "store/result_file.h"
 
 namespace aotifuzz {
 
@@ -13,11 +13,15 @@ void CiOptions::declare(CLI::App& app) {
   app.add_flag("--github", github_, "Also print GitHub annotations: one line for each failure");
 }
 
+void CiOptions::check(const std::vector<std::string>& inputs) const {
+  require_result_files({{"--junit", junit_}, {"--sarif", sarif_}}, inputs);
+}
+
 void CiOptions::write(CiReport report, bool stdout_is_json) const {
   report.tool_version = AOTIFUZZ_VERSION;
   report.rules = ci_rules();
-  if (!junit_.empty()) write_file_whole(junit_, junit_xml(report));
-  if (!sarif_.empty()) write_file_whole(sarif_, sarif_json(report));
+  if (!junit_.empty()) write_result_file(junit_, junit_xml(report));
+  if (!sarif_.empty()) write_result_file(sarif_, sarif_json(report));
   if (!github_) return;
   const std::string text = github_annotations(report);
   std::fwrite(text.data(), 1, text.size(), stdout_is_json ? stderr : stdout);

@@ -44,11 +44,28 @@ void CorpusCommand::declare(CLI::App& app) {
   stats_->add_option("DIR", folder_, "Folder of cases")->required();
 }
 
+namespace {
+
+/// Is one of the folders the other, or within it?
+bool overlap(const std::string& a, const std::string& b) {
+  const auto place = [](const std::string& folder) {
+    return (std::filesystem::weakly_canonical(folder) / "").lexically_normal().string();
+  };
+  const std::string x = place(a), y = place(b);
+  return x.starts_with(y) || y.starts_with(x);
+}
+
+}  // namespace
+
 int CorpusCommand::run() {
   if (stats_->parsed()) {
     fmt::print("{}", print_corpus_stats(corpus_stats(read_entries(folder_))));
     return kExitNoFaults;
   }
+  for (const std::string& from : distil_->parsed() ? std::vector<std::string>{folder_} : from_)
+    if (overlap(from, into_))
+      throw UsageError("cases would be copied into the folder that they come from", from + " and " + into_,
+                       "give two folders of which neither lies within the other");
   std::vector<CorpusEntry> have;
   if (distil_->parsed()) {
     from_ = {folder_};

@@ -129,6 +129,10 @@ int FuzzCommand::run() {
   if (reduce_runs_ < 0)
     throw UsageError("not a number of runs", "--reduce-runs " + std::to_string(reduce_runs_), "give 0 or more");
 
+  std::vector<std::string> kept = ops_;
+  kept.insert(kept.end(), {package_, reference_, excuses_.known});
+  for (const char* name : {"state.json", "statistics.json", "report.html"}) kept.push_back(options.out + "/" + name);
+  ci_.check(kept);
   const Excuses excuses(excuses_.known, excuses_.baseline);
   if (!excuses.none())
     options.excuse = [&excuses](const Verdict& verdict, const Case& minimal) { return excuses.of(verdict, minimal); };

@@ -103,7 +103,7 @@ void check_known(const std::vector<KnownIssue>& issues,
         }
       } catch (const HarnessError& error) {
         const std::string why = error.what();
-        out->push_back({issue.link, path, KnownCase::Status::kNotTried, why.substr(0, why.find('\n'))});
+        out->push_back({issue.link, path, KnownCase::Status::kUnreadable, why.substr(0, why.find('\n'))});
       }
     }
 }
@@ -141,6 +141,9 @@ int ReplayCommand::run() {
     return request;
   };
   const std::vector<std::string> cases = find_cases(path_);
+  std::vector<std::string> kept = cases;
+  kept.insert(kept.end(), {path_, excuses_.known});
+  ci_.check(kept);
   Sessions sessions;
   Tally tally;
   CiReport ci;
@@ -175,13 +178,9 @@ int ReplayCommand::run() {
     std::fflush(stdout);
   }
   check_known(excuses.issues(), request_for, times_, sessions, &known_cases);
-  bool alarm = false;
-  for (const KnownCase& known : known_cases) {
-    ci.items.push_back(known_case_item(known, path_, excuses_.strict));
-    alarm |= known.status == KnownCase::Status::kNoLongerFails;
-  }
+  for (const KnownCase& known : known_cases) ci.items.push_back(known_case_item(known, path_, excuses_.strict));
   int exit_code = tally.exit_code(expect_failing_);
-  if (alarm && excuses_.strict && exit_code == kExitNoFaults) exit_code = kExitFaults;
+  if (excuses_.strict) exit_code = strict_exit_code(known_cases, exit_code);
   if (json_) {
     auto known_list = nlohmann::ordered_json::array();
     for (const KnownCase& known : known_cases)

@@ -51,10 +51,10 @@ void TraceCommand::declare(CLI::App& app) {
       ->check(CLI::IsMember({"names", "stats", "values"}))
       ->capture_default_str();
   app.add_option("--save", save_, "Folder to save every tensor to, as .npy");
-  app.add_flag("--nan", nan_, "Only say where NaN comes from");
+  CLI::Option* nan = app.add_flag("--nan", nan_, "Only say where NaN comes from");
   app.add_option("--upstream", upstream_, "Only this kernel and the calls that its inputs come from");
   app.add_option("--timeout", timeout_, "Time limit of the run")->capture_default_str();
-  app.add_flag("--json", json_, "As JSON on stdout");
+  app.add_flag("--json", json_, "As JSON on stdout")->excludes(nan);
 }
 
 int TraceCommand::run() {
@@ -73,6 +73,10 @@ int TraceCommand::run() {
     options.arguments.save = std::filesystem::absolute(save_).string();
   }
   const Case input = case_.empty() ? example_case(info.contract) : read_one_case(case_).input;
+  if (input.inputs.size() != info.contract.inputs.size())
+    throw HarnessError("the case is not one for this package: it has " + std::to_string(input.inputs.size()) +
+                           " inputs, the package takes " + std::to_string(info.contract.inputs.size()),
+                       case_, "give a case of this package");
   WorkerProcess worker(options);
   const CaseResult result = worker.run(input);
   if (!result.report) {
@@ -85,6 +89,8 @@ int TraceCommand::run() {
   std::vector<TraceCall> trace = result.report->trace;
   if (!result.report->runs.empty() && result.report->runs[0].outcome.kind != OutcomeKind::kFinished)
     say("the package did not finish: {}\n", result.report->runs[0].outcome.message);
+  if (trace.empty() && !kernels_.empty())
+    throw UsageError("no kernel of that name ran", "--kernels " + kernels_.front(), "see the trace without it");
   if (trace.empty()) say("no kernel of the package was seen\n");
   if (!upstream_.empty()) {
     trace = upstream(trace, upstream_);

@@ -94,5 +94,27 @@ TEST_F(ExcusesTest, AFixedCaseOfAKnownIssueIsAnAlarm) {
   EXPECT_FALSE(known_but_fixed(excuses.issues(), entry, replayed(ReplayResult::Status::kFixed, {passed()})));
 }
 
+TEST(StrictKnownIssues, AlarmsAndLostCasesHaveExitCodesOfTheirOwn) {
+  using Status = KnownCase::Status;
+  const auto code = [](std::vector<Status> all, int before = kExitNoFaults) {
+    std::vector<KnownCase> cases;
+    for (const Status status : all) cases.push_back({"link", "case.txt", status, "note"});
+    return strict_exit_code(cases, before);
+  };
+  EXPECT_EQ(code({Status::kStillFails, Status::kNotTried}), kExitNoFaults);
+  EXPECT_EQ(code({Status::kStillFails, Status::kNoLongerFails}), kExitFaults);
+  EXPECT_EQ(code({Status::kFailsOtherwise}), kExitFaults);
+  // A folder that was renamed must not silence the alarm.
+  EXPECT_EQ(code({Status::kUnreadable, Status::kStillFails}), kExitWorld);
+  EXPECT_EQ(code({Status::kUnreadable, Status::kNoLongerFails}), kExitFaults);
+  EXPECT_EQ(code({Status::kUnreadable}, kExitFaults), kExitFaults);
+}
+
+TEST(StrictKnownIssues, WhatFailsOtherwiseIsNotCalledMended) {
+  const std::string text = print_known_cases({{"link", "case.txt", KnownCase::Status::kFailsOtherwise, "changed"}});
+  EXPECT_NE(text.find("fails in another way"), std::string::npos);
+  EXPECT_EQ(text.find("mended"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace aotifuzz

@@ -1,0 +1,84 @@
+#include "store/result_file.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.h"
+#include "store/atomic_file.h"
+
+namespace aotifuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The same text for the same file, whether it is there or not.
+fs::path place_of(const std::string& path) {
+  std::error_code error;
+  const fs::path place = fs::weakly_canonical(path, error);
+  return error ? fs::absolute(path, error) : place;
+}
+
+bool is_special(const fs::path& place) {
+  std::error_code error;
+  const fs::file_status status = fs::status(place, error);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+/// "" = it may be replaced.
+std::string why_kept(const fs::path& place) {
+  std::ifstream in(place, std::ios::binary);
+  const int first = in.get();
+  return !in || first == '<' || first == '{' || first == '[' ? "" : "it holds something else";
+}
+
+void require_writable(const ResultFile& file, const fs::path& place) {
+  const std::string where = file.flag + " " + file.path;
+  std::error_code error;
+  if (fs::is_directory(place, error)) throw HarnessError("a folder, not a file", where, "give the name of a file");
+  if (fs::exists(place, error)) {
+    if (::access(place.c_str(), W_OK) != 0)
+      throw HarnessError("the file may not be written", where, "give another file, or change its permissions");
+    return;
+  }
+  const fs::path folder = place.has_parent_path() ? place.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, error))
+    throw HarnessError("there is no such folder", where, "create " + folder.string());
+  if (::access(folder.c_str(), W_OK) != 0)
+    throw HarnessError("the folder may not be written to", where, "give another place, or change its permissions");
+}
+
+}  // namespace
+
+void require_result_files(const std::vector<ResultFile>& files, const std::vector<std::string>& inputs) {
+  std::vector<std::pair<fs::path, std::string>> taken;
+  for (const std::string& input : inputs)
+    if (!input.empty()) taken.emplace_back(place_of(input), input);
+  for (const ResultFile& file : files) {
+    if (file.path.empty()) continue;
+    const std::string where = file.flag + " " + file.path;
+    const fs::path place = place_of(file.path);
+    if (!is_special(place)) {
+      for (const auto& [other, name] : taken)
+        if (other == place)
+          throw UsageError("the file has another use: " + name, where, "give each result a file of its own");
+      taken.emplace_back(place, where);
+      require_writable(file, place);
+      if (const std::string why = why_kept(place); !why.empty())
+        throw UsageError("the file is no earlier result and would be lost: " + why, where,
+                         "give another name, or remove the file");
+    }
+  }
+}
+
+void write_result_file(const std::string& path, std::string_view text) {
+  const fs::path place = place_of(path);
+  if (!is_special(place)) return write_file_whole(place.string(), text);
+  std::ofstream out(place, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw HarnessError("cannot write the result", path, "give another file");
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace aotifuzz {
+
+/// A file that the user wants a result in.
+struct ResultFile {
+  std::string flag;  ///< "--junit"
+  std::string path;  ///< "" = not wanted
+};
+
+/// To be called before any work, so that hours of it do not end at a file that cannot be written. Throws UsageError
+/// when two of `files` are one, when one of them is one of `inputs`, and when one holds what is no earlier result:
+/// something other than XML or JSON, which would be lost. Throws HarnessError when one cannot be written.
+void require_result_files(const std::vector<ResultFile>& files, const std::vector<std::string>& inputs);
+
+/// Writes it whole, through a symbolic link to what that leads to; what is no regular file (a pipe, a device) is
+/// written to itself. Throws HarnessError.
+void write_result_file(const std::string& path, std::string_view text);
+
+}  // namespace aotifuzz
