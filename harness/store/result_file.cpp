@@ -16,8 +16,9 @@ namespace fs = std::filesystem;
 /// The same text for the same file, whether it is there or not.
 fs::path place_of(const std::string& path) {
   std::error_code error;
-  const fs::path place = fs::weakly_canonical(path, error);
-  return error ? fs::absolute(path, error) : place;
+  // A relative path of which nothing exists would stay as it is spelled.
+  const fs::path absolute = fs::absolute(path, error), place = fs::weakly_canonical(absolute, error);
+  return error ? absolute : place;
 }
 
 bool is_special(const fs::path& place) {

@@ -49,7 +49,7 @@ namespace {
 /// Is one of the folders the other, or within it?
 bool overlap(const std::string& a, const std::string& b) {
   const auto place = [](const std::string& folder) {
-    return (std::filesystem::weakly_canonical(folder) / "").lexically_normal().string();
+    return (std::filesystem::weakly_canonical(std::filesystem::absolute(folder)) / "").lexically_normal().string();
   };
   const std::string x = place(a), y = place(b);
   return x.starts_with(y) || y.starts_with(x);

@@ -39,6 +39,10 @@ TEST_F(ResultFileTest, NewFilesAndEarlierResultsAreFine) {
 
 TEST_F(ResultFileTest, TwoResultsInOneFileAreRefused) {
   EXPECT_THROW(require_result_files({{"--junit", at("r")}, {"--sarif", folder_ + "/./r"}}, {}), UsageError);
+  const fs::path here = fs::current_path();
+  fs::current_path(folder_);
+  EXPECT_THROW(require_result_files({{"--junit", "new.xml"}, {"--sarif", "./new.xml"}}, {}), UsageError);
+  fs::current_path(here);
   put("r.xml", "<a/>");
   fs::create_symlink(at("r.xml"), at("link"));
   EXPECT_THROW(require_result_files({{"--junit", at("r.xml")}, {"--sarif", at("link")}}, {}), UsageError);
