@@ -164,11 +164,7 @@ void GateServer::load() {
     if (!own.count(wanted) && !options_.lenient)
       throw HarnessError("the library has no such operator", "--only " + wanted,
                          "give ns::name or ns::name.overload, as `--init-spec` prints them");
-  for (const auto& [name, line] : spec_)
-    if (!own.count(name) && !options_.lenient)
-      throw HarnessError("the spec names an operator that the library does not register",
-                         options_.spec + " line " + std::to_string(line.line) + ", " + name,
-                         "correct the name, as `--init-spec` prints it, or remove the line");
+  if (!options_.lenient) check_spec();
   if (!options_.only.empty())
     std::erase_if(jobs_, [&](const Job& job) {
       return std::find(options_.only.begin(), options_.only.end(), job.name) == options_.only.end();
@@ -179,6 +175,28 @@ void GateServer::load() {
   hello.library = {options_.ops, static_cast<int>(jobs_.size()),
                    std::chrono::duration<double>(Clock::now() - start).count()};
   send(hello);
+}
+
+/// A name that is nobody's would leave its operator to what is drawn by default, and the verdict would not be about the
+/// spec.
+void GateServer::check_spec() const {
+  std::vector<const OperatorSpec*> lines;
+  for (const auto& [name, line] : spec_) lines.push_back(&line);
+  std::sort(lines.begin(), lines.end(), [](const OperatorSpec* a, const OperatorSpec* b) { return a->line < b->line; });
+  for (const OperatorSpec* line : lines) {
+    const std::string where = options_.spec + " line " + std::to_string(line->line) + ", " + line->name;
+    const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& j) { return j.name == line->name; });
+    if (job == jobs_.end())
+      throw HarnessError("the spec names an operator that the library does not register", where,
+                         "correct the name, as `--init-spec` prints it, or remove the line");
+    const std::vector<std::string> unknown = unknown_arguments(job->op.schema(), *line);
+    if (unknown.empty()) continue;
+    std::string known;
+    for (const c10::Argument& argument : job->op.schema().arguments())
+      known += (known.empty() ? "" : ", ") + argument.name();
+    throw HarnessError("the operator has no argument `" + unknown.front() + "`", where,
+                       known.empty() ? "it takes none: remove it" : "correct the name; its arguments are " + known);
+  }
 }
 
 const OperatorSpec* GateServer::spec_of(const std::string& name) const {

@@ -246,6 +246,33 @@ TEST(GateLibraries, ThatCannotBeJudgedSayWhyNot) {
   EXPECT_THAT(twice.err, HasSubstr("leave out --load"));
 }
 
+Ended gate_with_spec(const std::string& text, std::vector<std::string> arguments = {}) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "ops.spec") << text;
+  arguments.insert(arguments.begin(), {"--ops", library("gate_right_ops"), "--spec", folder / "ops.spec"});
+  return gate(arguments);
+}
+
+TEST(GateSpec, NamesThatTheLibraryDoesNotHaveAreErrorsOfTheirLine) {
+  const Ended argument = gate_with_spec("# first\nright::add_in_place y=f32[S]\n");
+  EXPECT_EQ(argument.exit_code, 3) << argument.out;
+  EXPECT_THAT(argument.err, AllOf(HasSubstr("no argument `y`"), HasSubstr("ops.spec line 2, right::add_in_place"),
+                                  HasSubstr("its arguments are x, value")));
+  const Ended unknown = gate_with_spec("right::scale x=f32[S]\nright::no_such x=f32[S]\nright::also_none x=f32[S]\n");
+  EXPECT_EQ(unknown.exit_code, 3) << unknown.out;
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("does not register"), HasSubstr("ops.spec line 2, right::no_such")));
+}
+
+/// The library before the change may lack what the spec says of the one after it.
+TEST(GateSpec, IsAboutTheNewLibraryInAComparison) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "ops.spec") << "changing::added x=f32[B,D]\n";
+  const Ended ended = gate({"--base", library("gate_ops_before"), "--ops", library("gate_ops_after"), "--only",
+                            "changing::added", "--spec", folder / "ops.spec"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("added: changing::added"));
+}
+
 TEST(GateLibraries, WrongUseIsSaidInThreeParts) {
   const ScratchFolder folder;
   std::ofstream(folder / "bad.spec") << "right::scale x=f99[B]\n";
