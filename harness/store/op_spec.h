@@ -27,7 +27,8 @@
 ///   size    := N | SYMBOL | SYMBOL+N | SYMBOL-N | N*SYMBOL
 ///
 /// Every way of choosing one value for each argument is tried, up to a limit that the report names. A symbol of a size
-/// is at least 0 and one given to an argument ($K) at least 1, unless the line says otherwise.
+/// is at least 0 and one given to an argument ($K) at least 1, unless the line says otherwise; S-5 as a size makes S at
+/// least 5 whatever the line says, so that no size is ever negative. A tensor has at most 64 dimensions, as in torch.
 namespace aotifuzz {
 
 /// factor * symbol + add; without a symbol just `add`.
