@@ -159,6 +159,13 @@ DrawnArguments draw_arguments(const c10::FunctionSchema& schema, const OperatorS
   return drawn;
 }
 
+std::vector<std::string> unknown_arguments(const c10::FunctionSchema& schema, const OperatorSpec& spec) {
+  std::vector<std::string> out;
+  for (const auto& [name, values] : spec.arguments)
+    if (!schema.argumentIndexWithName(name)) out.push_back(name);
+  return out;
+}
+
 std::string spec_line(const c10::FunctionSchema& schema, const std::string& name, const DrawnArguments& drawn) {
   std::string line = name;
   for (size_t a = 0; a < drawn.alternatives.size(); ++a) {

@@ -36,6 +36,9 @@ struct TensorGuess {
 DrawnArguments draw_arguments(const c10::FunctionSchema& schema, const OperatorSpec* spec,
                               const TensorGuess& guess = {});
 
+/// Names of the spec's line that are no argument of the schema.
+std::vector<std::string> unknown_arguments(const c10::FunctionSchema& schema, const OperatorSpec& spec);
+
 /// The line of a spec that says the same: what `--init-spec` prints.
 std::string spec_line(const c10::FunctionSchema& schema, const std::string& name, const DrawnArguments& drawn);
 

@@ -22,7 +22,6 @@
 #include "core/memory_fault.h"
 #include "gate/registration.h"
 #include "gate/stack_frames.h"
-#include "store/atomic_file.h"
 #include "worker/crash_handler.h"
 #include "worker/server_setup.h"
 
@@ -133,11 +132,7 @@ int GateServer::run() {
 
 void GateServer::load() {
   const auto start = Clock::now();
-  if (!options_.spec.empty()) {
-    auto parsed = parse_op_spec(read_file(options_.spec), options_.spec);
-    if (!parsed) throw HarnessError(parsed.error().what, parsed.error().where, "see the grammar in the README");
-    spec_ = std::move(*parsed);
-  }
+  if (!options_.spec.empty()) spec_ = read_op_spec(options_.spec);
   for (const std::string& path : options_.load)
     if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw load_error(path);
   // With Python loaded the library may pull in torch's own part for it, whose operators are not the user's.
@@ -164,11 +159,7 @@ void GateServer::load() {
     if (!own.count(wanted) && !options_.lenient)
       throw HarnessError("the library has no such operator", "--only " + wanted,
                          "give ns::name or ns::name.overload, as `--init-spec` prints them");
-  for (const auto& [name, line] : spec_)
-    if (!own.count(name) && !options_.lenient)
-      throw HarnessError("the spec names an operator that the library does not register",
-                         options_.spec + " line " + std::to_string(line.line) + ", " + name,
-                         "correct the name, as `--init-spec` prints it, or remove the line");
+  if (!options_.lenient) check_spec();
   if (!options_.only.empty())
     std::erase_if(jobs_, [&](const Job& job) {
       return std::find(options_.only.begin(), options_.only.end(), job.name) == options_.only.end();
@@ -179,6 +170,28 @@ void GateServer::load() {
   hello.library = {options_.ops, static_cast<int>(jobs_.size()),
                    std::chrono::duration<double>(Clock::now() - start).count()};
   send(hello);
+}
+
+/// A name that is nobody's would leave its operator to what is drawn by default, and the verdict would not be about the
+/// spec.
+void GateServer::check_spec() const {
+  std::vector<const OperatorSpec*> lines;
+  for (const auto& [name, line] : spec_) lines.push_back(&line);
+  std::sort(lines.begin(), lines.end(), [](const OperatorSpec* a, const OperatorSpec* b) { return a->line < b->line; });
+  for (const OperatorSpec* line : lines) {
+    const std::string where = options_.spec + " line " + std::to_string(line->line) + ", " + line->name;
+    const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& j) { return j.name == line->name; });
+    if (job == jobs_.end())
+      throw HarnessError("the spec names an operator that the library does not register", where,
+                         "correct the name, as `--init-spec` prints it, or remove the line");
+    const std::vector<std::string> unknown = unknown_arguments(job->op.schema(), *line);
+    if (unknown.empty()) continue;
+    std::string known;
+    for (const c10::Argument& argument : job->op.schema().arguments())
+      known += (known.empty() ? "" : ", ") + argument.name();
+    throw HarnessError("the operator has no argument `" + unknown.front() + "`", where,
+                       known.empty() ? "it takes none: remove it" : "correct the name; its arguments are " + known);
+  }
 }
 
 const OperatorSpec* GateServer::spec_of(const std::string& name) const {
@@ -237,6 +250,8 @@ void GateServer::start(Job job) {
       hello.findings = {finding};
     }
   }
+  if (job.kernels.meta && spec && spec->python_fake)
+    hello.notes = {"the spec says @python-fake, but it has a C++ meta, which is judged"};
   if (options_.init_spec) {
     const DrawnArguments drawn = draw_arguments(job.op.schema(), spec);
     std::ostringstream schema;

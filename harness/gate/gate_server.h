@@ -19,7 +19,7 @@ struct GateServerOptions {
   std::string spec;               ///< path; "" = none
   std::vector<std::string> only;  ///< names of operators; empty: all
   JudgeOptions judge;
-  bool lenient = false;    ///< names in `only` and `spec` that the library does not have are no error
+  bool lenient = false;    ///< operators and arguments in `only` and `spec` that the library does not have are no error
   bool init_spec = false;  ///< only say how arguments would be drawn
   int jobs = 1;
   std::chrono::milliseconds step_timeout{10'000};  ///< of one call
@@ -51,6 +51,7 @@ class GateServer {
 
   void load();
   void find_operators();
+  void check_spec() const;
   void serve();
   void start(Job job);
   bool read_from(Child* child);  ///< false: its pipe is closed

@@ -44,7 +44,9 @@ class OperatorJudge {
 
   static constexpr size_t kAlternativesMax = 8;
   static constexpr int64_t kElementsMax = int64_t{1} << 19;  ///< of one tensor
-  static constexpr int64_t kWorkMax = int64_t{24} << 20;     ///< elements of all points together
+  /// Of one tensor without memory; leaves room for what a meta multiplies before int64 overflows.
+  static constexpr int64_t kElementsMaxSymbolic = int64_t{1} << 40;
+  static constexpr int64_t kWorkMax = int64_t{24} << 20;  ///< elements of all points together
 
  private:
   /// Of one alternative and layout: what the symbolic run says for every size.
@@ -89,7 +91,7 @@ class OperatorJudge {
   std::set<int64_t> mined_;
   std::map<std::string, Symbolic> symbolic_;  ///< by key_of()
   std::string unruled_, without_meta_;
-  int64_t points_ = 0, refused_ = 0;
+  int64_t points_ = 0, refused_ = 0, left_out_ = 0;
   std::map<std::string, int64_t> refused_layouts_;
   std::set<std::string> seen_;  ///< findings at which nothing new is to be said
 };

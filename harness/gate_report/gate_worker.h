@@ -17,7 +17,7 @@ struct GateRequest {
   std::vector<int64_t> constants;  ///< sizes around these are tried too
   bool values = false;
   bool init_spec = false;
-  bool lenient = false;  ///< names in `spec` and `only` that the library does not have are no error
+  bool lenient = false;  ///< operators and arguments in `spec` and `only` that the library does not have are no error
   int jobs = 1;
   std::chrono::milliseconds step_timeout{10'000};
   std::chrono::milliseconds load_timeout{300'000};  ///< loading a large library from a cold disk takes minutes

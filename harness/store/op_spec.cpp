@@ -5,14 +5,19 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <filesystem>
 #include <optional>
 #include <sstream>
+
+#include "store/atomic_file.h"
 
 namespace aotifuzz {
 namespace {
 
 /// Far above what anybody writes by hand; keeps products of sizes within int64.
 constexpr int64_t kSizeMax = int64_t{1} << 31;
+/// More than that ATen's own operators refuse.
+constexpr size_t kDimensionsMax = 64;
 
 bool is_name(std::string_view text) {
   return !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_') &&
@@ -88,8 +93,12 @@ class LineParser {
       if (b.mark == "<=") found->max = b.value;
       if (b.mark == "%") found->multiple = b.value;
     }
+    for (const auto& [symbol, least] : least_) op_->symbols[symbol].min = std::max(op_->symbols[symbol].min, least);
     for (const SpecSymbol& symbol : op_->symbols)
-      if (symbol.min > symbol.max) return fail("no value is within the bounds of the symbol", symbol.name);
+      if ((symbol.min + symbol.multiple - 1) / symbol.multiple * symbol.multiple > symbol.max)
+        return fail(fmt::format("no value is within the bounds of the symbol, from {} to {} in steps of {}", symbol.min,
+                                symbol.max, symbol.multiple),
+                    symbol.name);
     return {};
   }
 
@@ -137,6 +146,13 @@ class LineParser {
     return out;
   }
 
+  /// S-5 keeps the symbol from being less than 5.
+  Result<void> keep_from_negative(const SpecSize& size, std::string_view text) {
+    if (size.symbol < 0 && size.add < 0) return fail("a size is negative", text);
+    if (size.symbol >= 0 && size.add < 0) least_[size.symbol] = std::max(least_[size.symbol], -size.add);
+    return {};
+  }
+
   Result<std::vector<SpecSize>> sizes(std::string_view text) {
     std::vector<SpecSize> out;
     if (trimmed(text).empty()) return out;
@@ -160,6 +176,11 @@ class LineParser {
     auto all = sizes(text.substr(open + 1, close - open - 1));
     if (!all) return tl::unexpected(all.error());
     out.sizes = std::move(*all);
+    if (out.sizes.size() > kDimensionsMax)
+      return fail(fmt::format("a tensor has at most {} dimensions, and not {}", kDimensionsMax, out.sizes.size()),
+                  text.substr(0, open));
+    for (const SpecSize& size : out.sizes)
+      if (auto ok = keep_from_negative(size, text); !ok) return tl::unexpected(ok.error());
     std::string_view rest = text.substr(close + 1);
     if (rest.empty()) return out;
     if (rest == ":permutation") {
@@ -183,6 +204,7 @@ class LineParser {
     if (out.values == SpecTensor::Values::kAny) return fail("unknown kind of values", kind);
     auto limit = size(inner);
     if (!limit) return tl::unexpected(limit.error());
+    if (auto ok = keep_from_negative(*limit, inner); !ok) return tl::unexpected(ok.error());
     out.limit = *limit;
     return out;
   }
@@ -207,6 +229,10 @@ class LineParser {
       auto all = sizes(text.substr(1, text.size() - 2));
       if (!all) return tl::unexpected(all.error());
       out.sizes = std::move(*all);
+      // A plain number may mean something else: -1 is "as many as there are".
+      for (const SpecSize& size : out.sizes)
+        if (size.symbol >= 0)
+          if (auto ok = keep_from_negative(size, text); !ok) return tl::unexpected(ok.error());
       return out;
     }
     if (text.front() == '"' && text.back() == '"' && text.size() > 1) {
@@ -254,6 +280,7 @@ class LineParser {
   std::string where_;
   OperatorSpec* op_;
   std::vector<Bound> bounds_;
+  std::map<int, int64_t> least_;  ///< by symbol: what keeps every size from being negative
 };
 
 std::string tensor_text(const SpecTensor& tensor, const std::vector<SpecSymbol>& symbols) {
@@ -311,6 +338,25 @@ Result<OpSpec> parse_op_spec(std::string_view text, const std::string& name) {
     spec.emplace(key, std::move(op));
   }
   return spec;
+}
+
+OpSpec read_op_spec(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) throw HarnessError("the spec cannot be found", path, "check the path");
+  if (!fs::is_regular_file(status))
+    throw HarnessError("the spec is not a regular file", path, "write it to a file and give that");
+  const uint64_t bytes = fs::file_size(path, error);
+  if (error) throw HarnessError("the spec cannot be read: " + error.message(), path, "check the path");
+  if (bytes > kOpSpecBytesMax)
+    throw HarnessError(fmt::format("the spec has {} bytes, and at most {} are read", bytes, kOpSpecBytesMax), path,
+                       "give a text of one line an operator, as `--init-spec` writes it");
+  auto parsed = parse_op_spec(read_file(path), path);
+  if (!parsed)
+    throw HarnessError(parsed.error().what, parsed.error().where,
+                       "correct the line; the README has the grammar, under \"Gate a custom operator's library\"");
+  return std::move(*parsed);
 }
 
 std::string size_text(const SpecSize& size, const std::vector<SpecSymbol>& symbols) {

@@ -27,7 +27,8 @@
 ///   size    := N | SYMBOL | SYMBOL+N | SYMBOL-N | N*SYMBOL
 ///
 /// Every way of choosing one value for each argument is tried, up to a limit that the report names. A symbol of a size
-/// is at least 0 and one given to an argument ($K) at least 1, unless the line says otherwise.
+/// is at least 0 and one given to an argument ($K) at least 1, unless the line says otherwise; S-5 as a size makes S at
+/// least 5 whatever the line says, so that no size is ever negative. A tensor has at most 64 dimensions, as in torch.
 namespace aotifuzz {
 
 /// factor * symbol + add; without a symbol just `add`.
@@ -79,6 +80,11 @@ using OpSpec = std::map<std::string, OperatorSpec>;  ///< by operator name
 
 /// `name`: of the file, for errors.
 Result<OpSpec> parse_op_spec(std::string_view text, const std::string& name);
+
+/// From a regular file of at most kOpSpecBytesMax; anything else is refused before a byte of it is read. Throws
+/// HarnessError, also for what parse_op_spec() says.
+OpSpec read_op_spec(const std::string& path);
+constexpr uint64_t kOpSpecBytesMax = uint64_t{16} << 20;
 
 std::string size_text(const SpecSize& size, const std::vector<SpecSymbol>& symbols);
 std::string value_text(const SpecValue& value, const std::vector<SpecSymbol>& symbols);

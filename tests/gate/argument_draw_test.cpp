@@ -33,6 +33,14 @@ TEST(ArgumentDraw, TheSpecComesBeforeTheSchema) {
             "op x=f32[B,3] k=$B b=false B>=1");
 }
 
+TEST(ArgumentDraw, NamesThatAreNoArgumentAreFound) {
+  auto spec = parse_op_spec("ns::op x=f32[B,3] y=f32[B] k=$B", "test");
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(unknown_arguments(schema("(Tensor x, SymInt k) -> Tensor"), spec->at("ns::op")),
+            std::vector<std::string>{"y"});
+  EXPECT_TRUE(unknown_arguments(schema("(Tensor x, Tensor y, SymInt k) -> Tensor"), spec->at("ns::op")).empty());
+}
+
 TEST(ArgumentDraw, PlainIntsAreToldFromSymInts) {
   const DrawnArguments drawn = draw_arguments(schema("(SymInt k, int n) -> Tensor"), nullptr);
   EXPECT_EQ(drawn.is_plain_int, (std::vector<bool>{false, true}));
