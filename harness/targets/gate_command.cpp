@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "gate_report/gate_comparison.h"
 #include "gate_report/gate_text.h"
-#include "store/atomic_file.h"
+#include "store/result_file.h"
 #include "targets/command_options.h"
 #include "targets/say.h"
 
@@ -83,11 +83,11 @@ int GateCommand::init_spec() const {
 }
 
 void GateCommand::write_reports(const std::vector<OperatorVerdict>& verdicts, const std::string& json) const {
-  if (!json_path_.empty() && json_path_ != "-") write_file_whole(json_path_, json);
+  if (!json_path_.empty() && json_path_ != "-") write_result_file(json_path_, json);
   if (junit_path_.empty() && sarif_path_.empty() && !github_) return;
   const CiReport report = gate_ci_report(ops_, verdicts, AOTIFUZZ_VERSION);
-  if (!junit_path_.empty()) write_file_whole(junit_path_, junit_xml(report));
-  if (!sarif_path_.empty()) write_file_whole(sarif_path_, sarif_json(report));
+  if (!junit_path_.empty()) write_result_file(junit_path_, junit_xml(report));
+  if (!sarif_path_.empty()) write_result_file(sarif_path_, sarif_json(report));
   if (github_) fmt::print(json_path_ == "-" ? stderr : stdout, "{}", github_annotations(report));
 }
 
@@ -118,6 +118,10 @@ int GateCommand::run() {
   if (all_ && base_.empty())
     throw UsageError("nothing to compare with", "--all", "give the library before the change with --base");
   if (init_spec_ && !base_.empty()) throw UsageError("two things at once", "--init-spec --base", "leave one out");
+  std::vector<std::string> kept = load_;
+  kept.insert(kept.end(), {ops_, base_, spec_});
+  require_result_files(
+      {{"--json", json_path_ == "-" ? "" : json_path_}, {"--junit", junit_path_}, {"--sarif", sarif_path_}}, kept);
   if (init_spec_) return init_spec();
   return base_.empty() ? judge() : compare();
 }
