@@ -4,6 +4,7 @@
 #include <ATen/core/jit_type.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "gate/symbolic_tensor.h"
@@ -256,15 +257,11 @@ int64_t ArgumentBuilder::largest_tensor(const CallPoint& point) const {
   int64_t largest = 0;
   for (size_t a = 0; a < drawn_.alternatives.size(); ++a) {
     const SpecValue& value = drawn_.alternatives[a][(*point.alternative)[a]];
-    for (const SpecSize& size : value.sizes)
-      if (value.kind == Kind::kSizes && size.symbol >= 0 && size_value(size, point.values) < 0) return -1;
     for (const SpecTensor& tensor : value.tensors) {
       int64_t count = 1;
-      for (const SpecSize& size : tensor.sizes) {
-        const int64_t one = size_value(size, point.values);
-        if (one < 0) return -1;
-        count *= std::max<int64_t>(one, 1);
-      }
+      for (const SpecSize& size : tensor.sizes)
+        if (__builtin_mul_overflow(count, std::max<int64_t>(size_value(size, point.values), 1), &count))
+          return std::numeric_limits<int64_t>::max();
       largest = std::max(largest, count);
     }
   }

@@ -51,7 +51,7 @@ class ArgumentBuilder {
   std::vector<bool> declared_aliased(const torch::jit::Stack& stack) const;
   /// "x=f32[B,D] k=$k": of one alternative.
   std::string text(const std::vector<int>& alternative) const;
-  /// Most elements of one tensor at these values; 0 or more. -1: a size would be negative.
+  /// Most elements of one tensor at these values; the largest int64 where they are more.
   int64_t largest_tensor(const CallPoint& point) const;
 
  private:

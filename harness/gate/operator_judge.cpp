@@ -262,12 +262,14 @@ void OperatorJudge::run_symbolically(bool reporting) {
   for (const std::vector<int>& alternative : alternatives_)
     for (const DrawnLayout layout : kDrawnLayouts) {
       CallPoint point{.alternative = &alternative, .layout = layout, .values = family.base()};
+      if (call_->builder().largest_tensor(point) > kElementsMaxSymbolic) continue;
       leave_crumb(GateCrumb::kSymbolic, step++, point);
       run_symbolic_point(point, key_of(point), reporting);
       if (layout != DrawnLayout::kContiguous) continue;
       // Only for the conditions that other sizes meet.
       for (const SymbolValues& values : family.few()) {
         point.values = values;
+        if (call_->builder().largest_tensor(point) > kElementsMaxSymbolic) continue;
         mine(call_->run(call_->arguments(point, RunKind::kSymbolic), point, RunKind::kSymbolic));
       }
     }
@@ -416,7 +418,6 @@ void OperatorJudge::run_points(const GateResume& resume) {
         // What nobody called legal and the kernel takes only at some sizes, it takes by chance.
         if (base_refused && drawn_.by_default) continue;
         const int64_t elements = call_->builder().largest_tensor(point);
-        if (elements < 0) continue;
         if (elements > kElementsMax || work + elements > kWorkMax) {
           ++left_out;
           continue;

@@ -44,7 +44,9 @@ class OperatorJudge {
 
   static constexpr size_t kAlternativesMax = 8;
   static constexpr int64_t kElementsMax = int64_t{1} << 19;  ///< of one tensor
-  static constexpr int64_t kWorkMax = int64_t{24} << 20;     ///< elements of all points together
+  /// Of one tensor without memory; leaves room for what a meta multiplies before int64 overflows.
+  static constexpr int64_t kElementsMaxSymbolic = int64_t{1} << 40;
+  static constexpr int64_t kWorkMax = int64_t{24} << 20;  ///< elements of all points together
 
  private:
   /// Of one alternative and layout: what the symbolic run says for every size.

@@ -57,12 +57,13 @@ SizeFamily::SizeFamily(const std::vector<SpecSymbol>& symbols, const std::set<in
   for (const int64_t value : kFamily) all.add_each(base, value);
   for (const int64_t constant : mined)
     for (const int64_t value : {constant - 1, constant, constant + 1}) all.add_each(base, value);
-  // What a symbol's multiple skips in the family.
+  // What a symbol's bound and multiple skip in the family.
   for (size_t i = 0; i < symbols.size(); ++i)
-    for (int64_t k = 0; k < 4 && symbols[i].multiple > 1; ++k) {
+    for (int64_t k = 0; k < 4 && (symbols[i].multiple > 1 || (symbols[i].min > 0 && k < 3)); ++k) {
       SymbolValues values = base;
       values[i] = nearest_legal(symbols[i], 0) + k * symbols[i].multiple;
       all.add(values);
+      if (k == 0) few.add(values);
     }
   for (const int64_t value : kTogether) all.add(SymbolValues(symbols.size(), value));
   for (const int64_t value : kFew) few.add_each(base, value);

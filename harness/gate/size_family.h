@@ -13,15 +13,16 @@ namespace aotifuzz {
 ///
 /// Where most symbols have a value of their own (primes, so that no two sizes agree by chance) one of them takes, in
 /// turn: 0, 1, 2, 3, 5, 8, and the neighbours of vector widths, tiles and pages (16, 64, 128, 256, 1024), and of each
-/// constant that was found in the meta's own conditions and expressions (`mined`). Then all symbols are 0, 1 and 2 at
-/// once. Values outside a symbol's bounds are left out.
+/// constant that was found in the meta's own conditions and expressions (`mined`). Where a symbol is at least S, so do
+/// the three smallest values that it may have: of S-5 the sizes 0, 1 and 2. Then all symbols are 0, 1 and 2 at once.
+/// Values outside a symbol's bounds are left out.
 class SizeFamily {
  public:
   SizeFamily(const std::vector<SpecSymbol>& symbols, const std::set<int64_t>& mined);
 
   const SymbolValues& base() const { return all_.front(); }
   const std::vector<SymbolValues>& all() const { return all_; }
-  /// The base, and every symbol at 0, 1, 2 and 129: for what was tried in full in another layout.
+  /// The base, and every symbol at its smallest value, 0, 1, 2 and 129: for what was tried in full in another layout.
   const std::vector<SymbolValues>& few() const { return few_; }
 
   /// Constants worth trying, from all that were seen: at most kMinedMax, the small ones first.

@@ -13,6 +13,8 @@ namespace {
 
 /// Far above what anybody writes by hand; keeps products of sizes within int64.
 constexpr int64_t kSizeMax = int64_t{1} << 31;
+/// More than that ATen's own operators refuse.
+constexpr size_t kDimensionsMax = 64;
 
 bool is_name(std::string_view text) {
   return !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_') &&
@@ -88,8 +90,12 @@ class LineParser {
       if (b.mark == "<=") found->max = b.value;
       if (b.mark == "%") found->multiple = b.value;
     }
+    for (const auto& [symbol, least] : least_) op_->symbols[symbol].min = std::max(op_->symbols[symbol].min, least);
     for (const SpecSymbol& symbol : op_->symbols)
-      if (symbol.min > symbol.max) return fail("no value is within the bounds of the symbol", symbol.name);
+      if ((symbol.min + symbol.multiple - 1) / symbol.multiple * symbol.multiple > symbol.max)
+        return fail(fmt::format("no value is within the bounds of the symbol, from {} to {} in steps of {}", symbol.min,
+                                symbol.max, symbol.multiple),
+                    symbol.name);
     return {};
   }
 
@@ -137,6 +143,18 @@ class LineParser {
     return out;
   }
 
+  /// Of a number that is at least 1 where the line says nothing else: $K-2 makes K at least 3.
+  void raise_min(int symbol, int64_t least) {
+    op_->symbols[symbol].min = std::max({op_->symbols[symbol].min, int64_t{1}, least});
+  }
+
+  /// S-5 keeps the symbol from being less than 5.
+  Result<void> keep_from_negative(const SpecSize& size, std::string_view text) {
+    if (size.symbol < 0 && size.add < 0) return fail("a size is negative", text);
+    if (size.symbol >= 0 && size.add < 0) least_[size.symbol] = std::max(least_[size.symbol], -size.add);
+    return {};
+  }
+
   Result<std::vector<SpecSize>> sizes(std::string_view text) {
     std::vector<SpecSize> out;
     if (trimmed(text).empty()) return out;
@@ -160,6 +178,11 @@ class LineParser {
     auto all = sizes(text.substr(open + 1, close - open - 1));
     if (!all) return tl::unexpected(all.error());
     out.sizes = std::move(*all);
+    if (out.sizes.size() > kDimensionsMax)
+      return fail(fmt::format("a tensor has at most {} dimensions, and not {}", kDimensionsMax, out.sizes.size()),
+                  text.substr(0, open));
+    for (const SpecSize& size : out.sizes)
+      if (auto ok = keep_from_negative(size, text); !ok) return tl::unexpected(ok.error());
     std::string_view rest = text.substr(close + 1);
     if (rest.empty()) return out;
     if (rest == ":permutation") {
@@ -183,6 +206,7 @@ class LineParser {
     if (out.values == SpecTensor::Values::kAny) return fail("unknown kind of values", kind);
     auto limit = size(inner);
     if (!limit) return tl::unexpected(limit.error());
+    if (auto ok = keep_from_negative(*limit, inner); !ok) return tl::unexpected(ok.error());
     out.limit = *limit;
     return out;
   }
@@ -207,6 +231,10 @@ class LineParser {
       auto all = sizes(text.substr(1, text.size() - 2));
       if (!all) return tl::unexpected(all.error());
       out.sizes = std::move(*all);
+      // A plain number may mean something else: -1 is "as many as there are".
+      for (const SpecSize& size : out.sizes)
+        if (size.symbol >= 0)
+          if (auto ok = keep_from_negative(size, text); !ok) return tl::unexpected(ok.error());
       return out;
     }
     if (text.front() == '"' && text.back() == '"' && text.size() > 1) {
@@ -217,7 +245,7 @@ class LineParser {
     if (text.front() == '$') {
       auto one = size(text.substr(1));
       if (!one) return tl::unexpected(one.error());
-      if (one->symbol >= 0) op_->symbols[one->symbol].min = 1;
+      if (one->symbol >= 0) raise_min(one->symbol, 1 - one->add);
       out.kind = SpecValue::Kind::kSymbol;
       out.sizes = {*one};
       return out;
@@ -254,6 +282,7 @@ class LineParser {
   std::string where_;
   OperatorSpec* op_;
   std::vector<Bound> bounds_;
+  std::map<int, int64_t> least_;  ///< by symbol: what keeps every size from being negative
 };
 
 std::string tensor_text(const SpecTensor& tensor, const std::vector<SpecSymbol>& symbols) {

@@ -263,6 +263,21 @@ TEST(GateSpec, NamesThatTheLibraryDoesNotHaveAreErrorsOfTheirLine) {
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("does not register"), HasSubstr("ops.spec line 2, right::no_such")));
 }
 
+TEST(GateSpec, SizesThatASubtractionWouldMakeNegativeAreNotTried) {
+  for (const char* line : {"right::blocks x=f32[S-5]", "right::blocks x=f32[S,N-3]", "right::blocks x=f32[S-5] S%4"}) {
+    const Ended ended = gate_with_spec(line, {"--only", "right::blocks"});
+    EXPECT_EQ(ended.exit_code, 0) << line << ended.out << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("1 operators: 1 ok")) << line;
+  }
+  std::string dimensions = "2";
+  for (int i = 0; i < 3000; ++i) dimensions += ",1";
+  for (const std::string& sizes : {std::string("-1"), dimensions}) {
+    const Ended ended = gate_with_spec("\nright::blocks x=f32[" + sizes + "]\n", {"--only", "right::blocks"});
+    EXPECT_EQ(ended.exit_code, 3) << sizes << ended.out;
+    EXPECT_THAT(ended.err, HasSubstr("ops.spec line 2")) << sizes;
+  }
+}
+
 /// The library before the change may lack what the spec says of the one after it.
 TEST(GateSpec, IsAboutTheNewLibraryInAComparison) {
   const ScratchFolder folder;

@@ -34,6 +34,13 @@ TEST(SizeFamily, BoundsAreKept) {
   EXPECT_GE(family.all().size(), 3u);
 }
 
+TEST(SizeFamily, TheSmallestLegalValuesAreTried) {
+  const SizeFamily family({{.name = "B"}, {.name = "D", .min = 5}}, {});
+  for (const int64_t value : {5, 6, 7}) EXPECT_THAT(family.all(), Contains(SymbolValues{7, value}));
+  EXPECT_THAT(family.few(), Contains(SymbolValues{7, 5}));
+  for (const SymbolValues& values : family.all()) EXPECT_GE(values[1], 5);
+}
+
 TEST(SizeFamily, WithoutSymbolsThereIsOnePoint) { EXPECT_EQ(SizeFamily({}, {}).all().size(), 1u); }
 
 TEST(SizeFamily, SmallConstantsAndHugeOnesAreNotTried) {

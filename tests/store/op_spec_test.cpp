@@ -22,6 +22,13 @@ std::string printed(const OperatorSpec& op, const std::string& argument) {
   return out;
 }
 
+/// "1,1,1": one size more than commas.
+std::string commas(int count) {
+  std::string out = "1";
+  for (int i = 0; i < count; ++i) out += ",1";
+  return out;
+}
+
 TEST(OpSpec, EveryKindOfValueIsPrintedAsItWasRead) {
   const std::vector<std::string> values = {"f32[B,D]",
                                            "f32[]",
@@ -60,6 +67,21 @@ TEST(OpSpec, AnArgumentsSymbolIsFromOneWhereverItStandsFirst) {
   EXPECT_EQ(one("ns::op x=i64[N]:below(C) c=$C C>=0").symbols[1].min, 0);
 }
 
+TEST(OpSpec, WhatIsTakenFromASymbolKeepsItsSizesFromBeingNegative) {
+  const auto min_of = [](const std::string& line) { return one(line).symbols.at(0).min; };
+  EXPECT_EQ(min_of("ns::op x=f32[S-5]"), 5);
+  EXPECT_EQ(min_of("ns::op x=f32[S-5]|f32[S-7,S]"), 7);
+  EXPECT_EQ(min_of("ns::op S>=2 x=f32[S-5]"), 5) << "whatever the line says";
+  EXPECT_EQ(min_of("ns::op S>=9 x=f32[S-5]"), 9);
+  EXPECT_EQ(min_of("ns::op x=f32[S] y={f32[S];f32[S-2]}"), 2);
+  EXPECT_EQ(min_of("ns::op x=i64[S+1]:offsets(S-3)"), 3);
+  EXPECT_EQ(min_of("ns::op sizes=[S-4,-1]"), 4);
+  EXPECT_EQ(min_of("ns::op x=f32[S+5]"), 0);
+  EXPECT_EQ(min_of("ns::op k=$K-2"), 3) << "given to an argument it is at least 1";
+  EXPECT_EQ(min_of("ns::op k=$K-2 j=$K"), 3);
+  EXPECT_EQ(min_of("ns::op k=$K-2 K>=0"), 0) << "a number is no size, and may be negative";
+}
+
 TEST(OpSpec, SizesFollowTheirSymbol) {
   const OperatorSpec op = one("ns::op x=f32[2*B,D+3,5]");
   const auto& sizes = op.arguments.at("x")[0].tensors[0].sizes;
@@ -74,19 +96,26 @@ TEST(OpSpec, FlagsStandBesideArguments) {
 }
 
 TEST(OpSpec, WhatIsWrongIsSaidWithItsLine) {
-  const std::vector<std::pair<std::string, std::string>> cases = {{"op x=f32[B]", "ns::operator"},
-                                                                  {"ns::op x=f99[B]", "dtype"},
-                                                                  {"ns::op x=f32[B", "not a tensor"},
-                                                                  {"ns::op x=f32[B] x=f32[B]", "twice"},
-                                                                  {"ns::op K>=1", "uses this symbol"},
-                                                                  {"ns::op x=", "missing"},
-                                                                  {"ns::op x=f32[B]:odd(3)", "unknown"},
-                                                                  {"ns::op x=f32[9*]", "not a size"},
-                                                                  {"ns::op what", "argument=value"},
-                                                                  {"ns::op x=f32[B] B>=9 B<=3", "within the bounds"},
-                                                                  {"ns::op x=1e", "not a value"},
-                                                                  {"ns::op x=f32[99999999999999999999]", "not a size"},
-                                                                  {"ns::op x=f32[B]\nns::op x=f32[B]", "two lines"}};
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"op x=f32[B]", "ns::operator"},
+      {"ns::op x=f99[B]", "dtype"},
+      {"ns::op x=f32[B", "not a tensor"},
+      {"ns::op x=f32[B] x=f32[B]", "twice"},
+      {"ns::op K>=1", "uses this symbol"},
+      {"ns::op x=", "missing"},
+      {"ns::op x=f32[B]:odd(3)", "unknown"},
+      {"ns::op x=f32[9*]", "not a size"},
+      {"ns::op what", "argument=value"},
+      {"ns::op x=f32[B] B>=9 B<=3", "within the bounds"},
+      {"ns::op x=f32[S-5] S<=4", "within the bounds"},
+      {"ns::op x=f32[S] S>=9 S%8 S<=15", "within the bounds"},
+      {"ns::op x=f32[-1]", "negative"},
+      {"ns::op x=None|{f32[3];f32[2,-3]}", "negative"},
+      {"ns::op x=i64[N]:below(-2)", "negative"},
+      {"ns::op x=f32[" + commas(64) + "]", "64 dimensions"},
+      {"ns::op x=1e", "not a value"},
+      {"ns::op x=f32[99999999999999999999]", "not a size"},
+      {"ns::op x=f32[B]\nns::op x=f32[B]", "two lines"}};
   for (const auto& [text, words] : cases) {
     const auto spec = parse_op_spec("# first\n" + text, "test.spec");
     ASSERT_FALSE(spec) << text;
