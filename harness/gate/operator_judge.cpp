@@ -408,7 +408,7 @@ bool OperatorJudge::run_point(const CallPoint& point, const std::string& key) {
 }
 
 void OperatorJudge::run_points(const GateResume& resume) {
-  int64_t work = 0, left_out = 0;
+  int64_t work = 0;
   for (const std::vector<int>& alternative : alternatives_)
     for (const DrawnLayout layout : kDrawnLayouts) {
       const bool full = &alternative == &alternatives_.front() && layout == DrawnLayout::kContiguous;
@@ -419,7 +419,7 @@ void OperatorJudge::run_points(const GateResume& resume) {
         if (base_refused && drawn_.by_default) continue;
         const int64_t elements = call_->builder().largest_tensor(point);
         if (elements > kElementsMax || work + elements > kWorkMax) {
-          ++left_out;
+          ++left_out_;
           continue;
         }
         work += elements;
@@ -428,7 +428,7 @@ void OperatorJudge::run_points(const GateResume& resume) {
         ++points_;
       }
     }
-  if (left_out > 0) note(std::to_string(left_out) + " points left out: too many elements");
+  if (left_out_ > 0 && points_ > 0) note(std::to_string(left_out_) + " points left out: too many elements");
 }
 
 void OperatorJudge::run(const GateResume& resume) {
@@ -450,7 +450,9 @@ void OperatorJudge::run(const GateResume& resume) {
   checks_->finish(&part.notes);
   for (const auto& [layout, count] : refused_layouts_)
     part.notes.push_back("the kernel refuses tensors with layout " + layout + " that the meta accepts");
-  if (!without_meta_.empty())
+  if (kernels_.cpu && points_ == 0)
+    part.not_judged = "every size of the spec is too large to run (" + std::to_string(left_out_) + " points left out)";
+  else if (!without_meta_.empty())
     part.not_judged = "its meta calls " + without_meta_ + ", which has no C++ meta";
   else if (!unruled_.empty())
     part.not_judged = "its meta calls " + unruled_ + ", whose sizes are not followed: only numbers were compared";

@@ -278,6 +278,22 @@ TEST(GateSpec, SizesThatASubtractionWouldMakeNegativeAreNotTried) {
   }
 }
 
+TEST(GateSpec, WhatIsTooLargeToRunIsNotJudged) {
+  // The elements of the third are more than an int64 holds: torch cannot even describe such a tensor.
+  for (const char* arguments :
+       {"x=f32[100000,100000,100000]", "x=f32[1000,S,1000] S>=7", "x=f32[2147483648,2147483648,2147483648]"}) {
+    const Ended ended =
+        gate_with_spec("right::add_in_place " + std::string(arguments), {"--only", "right::add_in_place"});
+    EXPECT_EQ(ended.exit_code, 0) << arguments << ended.out << ended.err;
+    EXPECT_THAT(ended.out,
+                AllOf(HasSubstr("every size of the spec is too large to run ("), HasSubstr("points left out)"),
+                      HasSubstr("1 operators: 0 ok, 0 with faults (0), 1 not judged")))
+        << arguments;
+  }
+  const Ended some = gate_with_spec("right::add_in_place x=f32[1000,S]", {"--only", "right::add_in_place"});
+  EXPECT_THAT(some.out, HasSubstr("1 operators: 1 ok")) << "the small ones do run: " << some.out << some.err;
+}
+
 /// The library before the change may lack what the spec says of the one after it.
 TEST(GateSpec, IsAboutTheNewLibraryInAComparison) {
   const ScratchFolder folder;
