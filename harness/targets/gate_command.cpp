@@ -55,7 +55,7 @@ void GateCommand::declare(CLI::App& app) {
   app.add_option("--json", json_path_, "File for the result as JSON; - for stdout, in place of the text");
   app.add_option("--junit", junit_path_, "File for the result as JUnit XML");
   app.add_option("--sarif", sarif_path_, "File for the result as SARIF");
-  app.add_flag("--github", github_, "Print annotations for GitHub's workflows as well");
+  app.add_flag("--github", github_, "Print annotations for GitHub's workflows as well; to stderr with --json -");
 }
 
 GateRequest GateCommand::request() const {
@@ -88,7 +88,7 @@ void GateCommand::write_reports(const std::vector<OperatorVerdict>& verdicts, co
   const CiReport report = gate_ci_report(ops_, verdicts, AOTIFUZZ_VERSION);
   if (!junit_path_.empty()) write_file_whole(junit_path_, junit_xml(report));
   if (!sarif_path_.empty()) write_file_whole(sarif_path_, sarif_json(report));
-  if (github_) fmt::print("{}", github_annotations(report));
+  if (github_) fmt::print(json_path_ == "-" ? stderr : stdout, "{}", github_annotations(report));
 }
 
 int GateCommand::judge() {

@@ -149,6 +149,20 @@ TEST(Gate, WritesReportsForCi) {
   EXPECT_EQ(json::parse(read(folder / "gate.json"))["exit_code"], 1);
 }
 
+TEST(Gate, AnnotationsLeaveTheJsonOnStdoutAlone) {
+  const std::string faulty = library("gate_faulty_ops");
+  const std::vector<std::vector<std::string>> uses = {
+      {"--ops", faulty, "--only", "planted::by_size"},
+      {"--base", library("gate_ops_before"), "--ops", library("gate_ops_after")}};
+  for (std::vector<std::string> arguments : uses) {
+    arguments.insert(arguments.end(), {"--json", "-", "--github"});
+    const Ended ended = gate(arguments);
+    EXPECT_EQ(ended.exit_code, 1) << ended.err;
+    EXPECT_FALSE(json::parse(ended.out, nullptr, false).is_discarded()) << ended.out;
+    EXPECT_THAT(ended.err, HasSubstr("::error file="));
+  }
+}
+
 TEST(Gate, SpecItWritesIsASpecItReads) {
   const ScratchFolder folder;
   const Ended written = gate({"--ops", library("gate_right_ops"), "--init-spec"});
