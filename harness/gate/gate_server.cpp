@@ -255,6 +255,8 @@ void GateServer::start(Job job) {
       hello.findings = {finding};
     }
   }
+  if (job.kernels.meta && spec && spec->python_fake)
+    hello.notes = {"the spec says @python-fake, but it has a C++ meta, which is judged"};
   if (options_.init_spec) {
     const DrawnArguments drawn = draw_arguments(job.op.schema(), spec);
     std::ostringstream schema;

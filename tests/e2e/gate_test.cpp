@@ -308,6 +308,20 @@ TEST(GateSpec, WhatIsTooLargeToRunIsNotJudged) {
   EXPECT_THAT(some.out, HasSubstr("1 operators: 1 ok")) << "the small ones do run: " << some.out << some.err;
 }
 
+TEST(GateSpec, APythonFakeIsBelievedOnlyWhereThereIsNoMeta) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "ops.spec") << "planted::by_size @python-fake\nplanted::no_meta @python-fake\n";
+  const json result = gate_json({"--ops", library("gate_faulty_ops"), "--spec", folder / "ops.spec", "--only",
+                                 "planted::by_size", "--only", "planted::no_meta"},
+                                1);
+  ASSERT_EQ(result["operators"].size(), 2u) << result.dump(1);
+  const json &by_size = result["operators"][0], &no_meta = result["operators"][1];
+  EXPECT_EQ(by_size["status"], "faults") << "it has a C++ meta";
+  EXPECT_THAT(by_size["notes"].dump(), HasSubstr("has a C++ meta, which is judged"));
+  EXPECT_EQ(no_meta["status"], "not judged");
+  EXPECT_THAT(no_meta["reason"].get<std::string>(), HasSubstr("the spec says so"));
+}
+
 /// The library before the change may lack what the spec says of the one after it.
 TEST(GateSpec, IsAboutTheNewLibraryInAComparison) {
   const ScratchFolder folder;
