@@ -135,7 +135,9 @@ void GateServer::load() {
   const auto start = Clock::now();
   if (!options_.spec.empty()) {
     auto parsed = parse_op_spec(read_file(options_.spec), options_.spec);
-    if (!parsed) throw HarnessError(parsed.error().what, parsed.error().where, "see the grammar in the README");
+    if (!parsed)
+      throw HarnessError(parsed.error().what, parsed.error().where,
+                         "correct the line; the README has the grammar, under \"Gate a custom operator's library\"");
     spec_ = std::move(*parsed);
   }
   for (const std::string& path : options_.load)

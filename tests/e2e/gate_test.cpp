@@ -322,6 +322,21 @@ TEST(GateSpec, APythonFakeIsBelievedOnlyWhereThereIsNoMeta) {
   EXPECT_THAT(no_meta["reason"].get<std::string>(), HasSubstr("the spec says so"));
 }
 
+/// Errors send the user to the README, and the parser is described in its header.
+TEST(GateSpec, GrammarOfTheReadmeIsTheOneOfTheParser) {
+  const std::string readme = read(AOTIFUZZ_README);
+  EXPECT_THAT(readme, HasSubstr("## Gate a custom operator's library"));
+  std::istringstream header(read((fs::path(AOTIFUZZ_README).parent_path() / "harness/store/op_spec.h").string()));
+  int rules = 0;
+  for (std::string line; std::getline(header, line);) {
+    if (line.find(":=") == std::string::npos) continue;
+    ++rules;
+    EXPECT_THAT(readme, HasSubstr(line.substr(line.find_first_not_of("/ "))));
+  }
+  EXPECT_EQ(rules, 5);
+  EXPECT_THAT(gate_with_spec("right::scale x=f99[B]").err, HasSubstr("under \"Gate a custom operator's library\""));
+}
+
 /// The library before the change may lack what the spec says of the one after it.
 TEST(GateSpec, IsAboutTheNewLibraryInAComparison) {
   const ScratchFolder folder;
