@@ -22,7 +22,6 @@
 #include "core/memory_fault.h"
 #include "gate/registration.h"
 #include "gate/stack_frames.h"
-#include "store/atomic_file.h"
 #include "worker/crash_handler.h"
 #include "worker/server_setup.h"
 
@@ -133,13 +132,7 @@ int GateServer::run() {
 
 void GateServer::load() {
   const auto start = Clock::now();
-  if (!options_.spec.empty()) {
-    auto parsed = parse_op_spec(read_file(options_.spec), options_.spec);
-    if (!parsed)
-      throw HarnessError(parsed.error().what, parsed.error().where,
-                         "correct the line; the README has the grammar, under \"Gate a custom operator's library\"");
-    spec_ = std::move(*parsed);
-  }
+  if (!options_.spec.empty()) spec_ = read_op_spec(options_.spec);
   for (const std::string& path : options_.load)
     if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw load_error(path);
   // With Python loaded the library may pull in torch's own part for it, whose operators are not the user's.

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <filesystem>
 #include <optional>
 #include <sstream>
+
+#include "store/atomic_file.h"
 
 namespace aotifuzz {
 namespace {
@@ -340,6 +343,25 @@ Result<OpSpec> parse_op_spec(std::string_view text, const std::string& name) {
     spec.emplace(key, std::move(op));
   }
   return spec;
+}
+
+OpSpec read_op_spec(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) throw HarnessError("the spec cannot be found", path, "check the path");
+  if (!fs::is_regular_file(status))
+    throw HarnessError("the spec is not a regular file", path, "write it to a file and give that");
+  const uint64_t bytes = fs::file_size(path, error);
+  if (error) throw HarnessError("the spec cannot be read: " + error.message(), path, "check the path");
+  if (bytes > kOpSpecBytesMax)
+    throw HarnessError(fmt::format("the spec has {} bytes, and at most {} are read", bytes, kOpSpecBytesMax), path,
+                       "give a text of one line an operator, as `--init-spec` writes it");
+  auto parsed = parse_op_spec(read_file(path), path);
+  if (!parsed)
+    throw HarnessError(parsed.error().what, parsed.error().where,
+                       "correct the line; the README has the grammar, under \"Gate a custom operator's library\"");
+  return std::move(*parsed);
 }
 
 std::string size_text(const SpecSize& size, const std::vector<SpecSymbol>& symbols) {

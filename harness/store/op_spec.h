@@ -82,6 +82,11 @@ using OpSpec = std::map<std::string, OperatorSpec>;  ///< by operator name
 /// `name`: of the file, for errors.
 Result<OpSpec> parse_op_spec(std::string_view text, const std::string& name);
 
+/// From a regular file of at most kOpSpecBytesMax; anything else is refused before a byte of it is read. Throws
+/// HarnessError, also for what parse_op_spec() says.
+OpSpec read_op_spec(const std::string& path);
+constexpr uint64_t kOpSpecBytesMax = uint64_t{16} << 20;
+
 std::string size_text(const SpecSize& size, const std::vector<SpecSymbol>& symbols);
 std::string value_text(const SpecValue& value, const std::vector<SpecSymbol>& symbols);
 

@@ -1,6 +1,7 @@
 // `aotifuzz gate` as a user types it, on libraries with planted faults, without any, and on ones that do not load.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -335,6 +336,28 @@ TEST(GateSpec, GrammarOfTheReadmeIsTheOneOfTheParser) {
   }
   EXPECT_EQ(rules, 5);
   EXPECT_THAT(gate_with_spec("right::scale x=f99[B]").err, HasSubstr("under \"Gate a custom operator's library\""));
+}
+
+TEST(GateSpec, OnlyARegularFileOfSomeSizeIsRead) {
+  const ScratchFolder folder;
+  ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
+  std::ofstream(folder / "huge.spec");
+  fs::resize_file(folder / "huge.spec", (16 << 20) + 1);
+  std::ofstream(folder / "large.spec") << "right::scale x=f32[S] #";
+  fs::resize_file(folder / "large.spec", 1 << 20);
+  const std::vector<std::pair<std::string, std::string>> refused = {{"/dev/zero", "not a regular file"},
+                                                                    {folder / "fifo", "not a regular file"},
+                                                                    {folder.path(), "not a regular file"},
+                                                                    {folder / "none", "cannot be found"},
+                                                                    {folder / "huge.spec", "16777217 bytes"}};
+  for (const auto& [path, words] : refused) {
+    const Ended ended = gate({"--ops", library("gate_right_ops"), "--spec", path});
+    EXPECT_EQ(ended.exit_code, 3) << path << ended.out;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr(words), HasSubstr("where: " + path), HasSubstr("to do:")));
+  }
+  EXPECT_EQ(
+      gate({"--ops", library("gate_right_ops"), "--spec", folder / "large.spec", "--only", "right::scale"}).exit_code,
+      0);
 }
 
 /// The library before the change may lack what the spec says of the one after it.
