@@ -31,6 +31,22 @@ std::optional<c10::OperatorHandle> functional_variant(const c10::OperatorHandle&
   return found;
 }
 
+/// Making a tensor asks whether a size is negative. Only while a run lives are the symbols' bounds and values known
+/// that tell: without one S-5 counts as negative.
+class KnownSymbols {
+ public:
+  KnownSymbols(RunKind kind, const SymbolValues& values, const SymbolValues& least,
+               const std::vector<std::string>& names) {
+    if (kind != RunKind::kSymbolic) return;
+    run_.emplace(values, least, names);
+    pause_.emplace();
+  }
+
+ private:
+  std::optional<SymbolicRun> run_;
+  std::optional<SymbolicRun::Pause> pause_;
+};
+
 std::string full_name(const c10::OperatorName& name) {
   return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
 }
@@ -48,10 +64,11 @@ OperatorCall::OperatorCall(const c10::OperatorHandle& op, const DrawnArguments& 
 
 void OperatorCall::size_outs(torch::jit::Stack* stack, const CallPoint& point, RunKind kind) const {
   const RunKind asked = kind == RunKind::kKernel ? RunKind::kMeta : kind;
-  torch::jit::Stack fewer = builder_.build(point, asked);
+  torch::jit::Stack fewer = build(point, asked);
   fewer.resize(functional_->schema().arguments().size());
   const CallResult declared = call(*functional_, std::move(fewer), point, asked);
   if (!declared.finished || declared.outputs.size() != outs_.size()) return;
+  const KnownSymbols known(kind, point.values, least_, names_);
   for (size_t i = 0; i < outs_.size(); ++i) {
     const at::Tensor& like = declared.outputs[i];
     if (kind == RunKind::kSymbolic)
@@ -63,8 +80,13 @@ void OperatorCall::size_outs(torch::jit::Stack* stack, const CallPoint& point, R
   }
 }
 
+torch::jit::Stack OperatorCall::build(const CallPoint& point, RunKind kind) const {
+  const KnownSymbols known(kind, point.values, least_, names_);
+  return builder_.build(point, kind);
+}
+
 torch::jit::Stack OperatorCall::arguments(const CallPoint& point, RunKind kind) const {
-  torch::jit::Stack stack = builder_.build(point, kind);
+  torch::jit::Stack stack = build(point, kind);
   if (functional_) size_outs(&stack, point, kind);
   return stack;
 }

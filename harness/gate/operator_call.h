@@ -45,6 +45,7 @@ class OperatorCall {
 
  private:
   CallResult call(const c10::OperatorHandle& op, torch::jit::Stack stack, const CallPoint& point, RunKind kind) const;
+  torch::jit::Stack build(const CallPoint& point, RunKind kind) const;
   void size_outs(torch::jit::Stack* stack, const CallPoint& point, RunKind kind) const;
 
   c10::OperatorHandle op_;

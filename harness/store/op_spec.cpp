@@ -146,6 +146,11 @@ class LineParser {
     return out;
   }
 
+  /// Of a number that is at least 1 where the line says nothing else: $K-2 makes K at least 3.
+  void raise_min(int symbol, int64_t least) {
+    op_->symbols[symbol].min = std::max({op_->symbols[symbol].min, int64_t{1}, least});
+  }
+
   /// S-5 keeps the symbol from being less than 5.
   Result<void> keep_from_negative(const SpecSize& size, std::string_view text) {
     if (size.symbol < 0 && size.add < 0) return fail("a size is negative", text);
@@ -243,7 +248,7 @@ class LineParser {
     if (text.front() == '$') {
       auto one = size(text.substr(1));
       if (!one) return tl::unexpected(one.error());
-      if (one->symbol >= 0) op_->symbols[one->symbol].min = 1;
+      if (one->symbol >= 0) raise_min(one->symbol, 1 - one->add);
       out.kind = SpecValue::Kind::kSymbol;
       out.sizes = {*one};
       return out;

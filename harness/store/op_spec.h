@@ -26,9 +26,10 @@
 ///   tensor  := DTYPE[size,size...] [:below(size) | :offsets(size) | :lengths(size) | :const(number) | :permutation]
 ///   size    := N | SYMBOL | SYMBOL+N | SYMBOL-N | N*SYMBOL
 ///
-/// Every way of choosing one value for each argument is tried, up to a limit that the report names. A symbol of a size
-/// is at least 0 and one given to an argument ($K) at least 1, unless the line says otherwise; S-5 as a size makes S at
-/// least 5 whatever the line says, so that no size is ever negative. A tensor has at most 64 dimensions, as in torch.
+/// Every way of choosing one value for each argument is tried, up to a limit that the report names. A symbol is at
+/// least 0, and what an argument is given ($K, $K-2) at least 1, unless the line says otherwise; S-5 as a size makes S
+/// at least 5 whatever the line says, so that no size is ever negative. A tensor has at most 64 dimensions, as in
+/// torch.
 namespace aotifuzz {
 
 /// factor * symbol + add; without a symbol just `add`.

@@ -77,7 +77,9 @@ TEST(OpSpec, WhatIsTakenFromASymbolKeepsItsSizesFromBeingNegative) {
   EXPECT_EQ(min_of("ns::op x=i64[S+1]:offsets(S-3)"), 3);
   EXPECT_EQ(min_of("ns::op sizes=[S-4,-1]"), 4);
   EXPECT_EQ(min_of("ns::op x=f32[S+5]"), 0);
-  EXPECT_EQ(min_of("ns::op k=$K-2"), 1) << "a number is no size";
+  EXPECT_EQ(min_of("ns::op k=$K-2"), 3) << "given to an argument it is at least 1";
+  EXPECT_EQ(min_of("ns::op k=$K-2 j=$K"), 3);
+  EXPECT_EQ(min_of("ns::op k=$K-2 K>=0"), 0) << "a number is no size, and may be negative";
 }
 
 TEST(OpSpec, SizesFollowTheirSymbol) {
