@@ -114,6 +114,8 @@ CallResult OperatorCall::call(const c10::OperatorHandle& op, torch::jit::Stack s
   } catch (const std::exception& error) {
     result.error = clean_error(error.what());
   }
+  // The guard's std::bad_alloc, or the words of torch's allocator.
+  result.out_of_memory = !result.finished && is_out_of_memory(result.error);
   rules.reset();
   if (run) {
     SymbolicRun::Pause pause;

@@ -14,6 +14,7 @@ namespace aotifuzz {
 /// What one call did.
 struct CallResult {
   bool finished = false;
+  bool out_of_memory = false;      ///< it did not finish for want of memory, which says nothing about it
   std::string error;               ///< what it raised, cleaned (worker/error_text.h)
   std::vector<at::Tensor> inputs;  ///< of every argument, in order
   std::vector<at::Tensor> outputs;

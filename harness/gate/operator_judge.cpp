@@ -400,7 +400,9 @@ bool OperatorJudge::run_point(const CallPoint& point, const std::string& key) {
     part.values[key + " " + values_text(point.values)] = {kernels_.meta ? text(meta) : "no meta", text(kernel)};
     report_(std::move(part));
   }
-  if (kernels_.meta)
+  if (kernel.out_of_memory || meta.out_of_memory)
+    ++out_of_memory_;
+  else if (kernels_.meta)
     compare(point, meta, kernel, key);
   else
     refused_ += !kernel.finished;
@@ -450,8 +452,10 @@ void OperatorJudge::run(const GateResume& resume) {
   checks_->finish(&part.notes);
   for (const auto& [layout, count] : refused_layouts_)
     part.notes.push_back("the kernel refuses tensors with layout " + layout + " that the meta accepts");
-  if (kernels_.cpu && points_ == 0)
-    part.not_judged = "every size of the spec is too large to run (" + std::to_string(left_out_) + " points left out)";
+  if (out_of_memory_ > 0) part.notes.push_back(std::to_string(out_of_memory_) + " points left out: out of memory");
+  if (kernels_.cpu && points_ == out_of_memory_)
+    part.not_judged = "every size of the spec is too large to run (" + std::to_string(left_out_ + out_of_memory_) +
+                      " points left out)";
   else if (!without_meta_.empty())
     part.not_judged = "its meta calls " + without_meta_ + ", which has no C++ meta";
   else if (!unruled_.empty())

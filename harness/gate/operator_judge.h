@@ -91,7 +91,7 @@ class OperatorJudge {
   std::set<int64_t> mined_;
   std::map<std::string, Symbolic> symbolic_;  ///< by key_of()
   std::string unruled_, without_meta_;
-  int64_t points_ = 0, refused_ = 0, left_out_ = 0;
+  int64_t points_ = 0, refused_ = 0, left_out_ = 0, out_of_memory_ = 0;
   std::map<std::string, int64_t> refused_layouts_;
   std::set<std::string> seen_;  ///< findings at which nothing new is to be said
 };

@@ -305,6 +305,10 @@ TEST(GateSpec, WhatIsTooLargeToRunIsNotJudged) {
                       HasSubstr("1 operators: 0 ok, 0 with faults (0), 1 not judged")))
         << arguments;
   }
+  // The tensor is small, what the kernel is asked to make is not.
+  const Ended list = gate_with_spec("right::zeros_of x=f32[B] sizes=[100000,100000]", {"--only", "right::zeros_of"});
+  EXPECT_EQ(list.exit_code, 0) << list.out << list.err;
+  EXPECT_THAT(list.out, HasSubstr("every size of the spec is too large to run (")) << list.err;
   const Ended some = gate_with_spec("right::add_in_place x=f32[1000,S]", {"--only", "right::add_in_place"});
   EXPECT_THAT(some.out, HasSubstr("1 operators: 1 ok")) << "the small ones do run: " << some.out << some.err;
 }
