@@ -32,7 +32,16 @@ Excuses::Excuses(const std::string& known_file, const std::string& baseline_fold
   // A campaign without findings is a baseline too.
   if (fs::exists(baseline_folder + "/state.json") && !fs::exists(baseline_folder + "/findings")) return;
   for (const std::string& path : find_cases(baseline_folder))
-    if (CorpusEntry entry = read_entry(path); entry.expectation) baseline_.push_back(std::move(*entry.expectation));
+    if (CorpusEntry entry = read_entry(path); entry.expectation) {
+      owners_.insert(owner(entry));
+      baseline_.push_back(std::move(*entry.expectation));
+    }
+}
+
+std::string Excuses::other_packages(const std::string& own) const {
+  // Some corpus entries do not say.
+  if (owners_.contains(own) || owners_.contains("")) return "";
+  return fmt::format("{}", fmt::join(owners_, ", "));
 }
 
 std::string Excuses::of(const Verdict& verdict, const Case& minimal) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,16 @@ class Excuses {
   /// The same of a replayed case that fails: everything that counts about it must have an excuse.
   std::string of(const CorpusEntry& entry, const ReplayResult& result) const;
   const std::vector<KnownIssue>& issues() const { return issues_; }
+  /// When the baseline's findings are all of packages that are not called `own` ("model"): what those are called. A
+  /// sign of another model's baseline, whose signatures may fit by chance. "" else.
+  std::string other_packages(const std::string& own) const;
   bool none() const { return issues_.empty() && baseline_.empty(); }
 
  private:
   std::vector<KnownIssue> issues_;
   std::string baseline_folder_;
   std::vector<Expectation> baseline_;
+  std::set<std::string> owners_;  ///< names of the packages that the baseline is of
 };
 
 /// What became of a case that a known issue names, or of a case that failed as a known issue does.

@@ -134,6 +134,10 @@ int FuzzCommand::run() {
   for (const char* name : {"state.json", "statistics.json", "report.html"}) kept.push_back(options.out + "/" + name);
   ci_.check(kept);
   const Excuses excuses(excuses_.known, excuses_.baseline);
+  if (const std::string others = excuses.other_packages(std::filesystem::path(package_).stem().string());
+      !others.empty())
+    say("warning: the baseline {} is of {}: what another model got wrong excuses this one where signatures are alike\n",
+        excuses_.baseline, others);
   if (!excuses.none())
     options.excuse = [&excuses](const Verdict& verdict, const Case& minimal) { return excuses.of(verdict, minimal); };
 

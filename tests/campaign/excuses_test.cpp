@@ -25,6 +25,7 @@ class ExcusesTest : public ::testing::Test {
     Finding finding;
     finding.minimal = finding.original = tied_case(16, 0);
     finding.verdict = failed("old");
+    finding.package = "/models/first.pt2";
     make_folder(folder_ + "/baseline/findings");
     write_finding_folder(folder_ + "/baseline/findings/a", finding, {});
   }
@@ -48,6 +49,13 @@ TEST_F(ExcusesTest, ComeFromKnownIssuesAndFromTheBaselinesSignatures) {
   EXPECT_EQ(excuses.of(failed("old", false), tied_case(9, 9)), "") << "a fault is not the gap of the same signature";
   EXPECT_EQ(excuses.of(failed("new"), tied_case(1, 1)), "");
   EXPECT_TRUE(Excuses("", "").none());
+}
+
+TEST_F(ExcusesTest, ABaselineOfAnotherPackageIsSaidToBeOne) {
+  const Excuses excuses("", baseline());
+  EXPECT_EQ(excuses.other_packages("first"), "");
+  EXPECT_EQ(excuses.other_packages("another"), "first");
+  EXPECT_EQ(Excuses("", "").other_packages("another"), "");
 }
 
 TEST_F(ExcusesTest, ABaselineThatFoundNothingExcusesNothing) {
