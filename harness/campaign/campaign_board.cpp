@@ -33,6 +33,7 @@ void add_kernel_detail(const CampaignSubject& subject, Finding* finding, Finding
   merge_measures(&measures, kernel_measures(*subject.info, finding->minimal, measures));
   const std::optional<KernelSource> source = kernel_source(*subject.info, named_kernel(measures));
   if (!source) return;
+  merge_measures(&measures, {{"kernel source", source->where}});
   context->kernel_where = source->where;
   context->kernel_text = source->text;
 }

@@ -230,11 +230,14 @@ void GateServer::serve() {
   }
 }
 
-void GateServer::start(Job job) {
-  const OperatorSpec* spec = spec_of(job.name);
+/// What is known of an operator before anything of it runs.
+GateOperator GateServer::hello_of(const Job& job, const OperatorSpec* spec) const {
   GateOperator hello;
   hello.name = job.name;
-  if (spec && spec->skip) hello.not_judged = "the spec says @skip";
+  if (spec && spec->skip) {
+    hello.not_judged = "the spec says @skip";
+    return hello;
+  }
   if (!job.kernels.meta) {
     if (spec && spec->python_fake)
       hello.not_judged = "its fake is Python (the spec says so)";
@@ -252,6 +255,12 @@ void GateServer::start(Job job) {
   }
   if (job.kernels.meta && spec && spec->python_fake)
     hello.notes = {"the spec says @python-fake, but it has a C++ meta, which is judged"};
+  return hello;
+}
+
+void GateServer::start(Job job) {
+  const OperatorSpec* spec = spec_of(job.name);
+  GateOperator hello = hello_of(job, spec);
   if (options_.init_spec) {
     const DrawnArguments drawn = draw_arguments(job.op.schema(), spec);
     std::ostringstream schema;

@@ -53,6 +53,7 @@ class GateServer {
   void find_operators();
   void check_spec() const;
   void serve();
+  GateOperator hello_of(const Job& job, const OperatorSpec* spec) const;
   void start(Job job);
   bool read_from(Child* child);  ///< false: its pipe is closed
   void ended(Child* child);

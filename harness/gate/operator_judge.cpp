@@ -122,11 +122,10 @@ void OperatorJudge::add_finding(const CallPoint& point, GateFinding finding, con
   const std::string same = finding.kind + std::to_string(finding.output) + finding.change +
                            (finding.frames.empty() ? "" : std::to_string(finding.frames[0].offset));
   const std::string size = " " + std::to_string(finding.weight);
-  size_t larger = 0;
-  for (const std::string& key : seen_) larger += key.compare(0, same.size() + 1, same + " ") == 0;
-  const bool smaller = larger < kSymptomsMax;
+  const auto alike = static_cast<size_t>(
+      std::count_if(seen_.begin(), seen_.end(), [&](const std::string& key) { return key.starts_with(same + " "); }));
   if (!seen_.insert(same + size + finding.layout).second) return;
-  if (!smaller && finding.weight > 3 * static_cast<int64_t>(point.values.size())) return;
+  if (alike >= kSymptomsMax && finding.weight > 3 * static_cast<int64_t>(point.values.size())) return;
   if (of_kernel && frames.empty() && finding.kind != "one-sided-error")
     finding.frames = frames_in_libraries(call_->locate_in_kernel(point, finding.output));
   GateOperator part;

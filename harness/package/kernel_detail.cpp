@@ -61,7 +61,7 @@ std::string argument_text(const PackageInfo& package, const KernelArgument& argu
   const std::vector<KernelLabel>& labels = argument.exit.empty() ? argument.entry : argument.exit;
   if (labels.empty()) return "";
   std::string symbolic, concrete;
-  bool known = true, fixed = true;
+  bool known = true;
   for (const Expr& size : labels[0].sizes) {
     const std::optional<int64_t> number = size.evaluate(numbers);
     const std::string text = size_text(package, size);
@@ -69,10 +69,9 @@ std::string argument_text(const PackageInfo& package, const KernelArgument& argu
     symbolic += (symbolic.empty() ? "" : ", ") + text;
     concrete += (concrete.empty() ? "" : ", ") + (number ? std::to_string(*number) : "?");
   }
-  fixed = symbolic == concrete;
   return name + " " + std::string(kernel_role_name(argument.role)) + " " + labels[0].value + " " +
          std::string(dtype_name(argument.dtype)) + "[" + symbolic + "]" +
-         (known && !fixed ? " = [" + concrete + "]" : "");
+         (known && symbolic != concrete ? " = [" + concrete + "]" : "");
 }
 
 /// First and last line of a C++ kernel in a generated file.
@@ -150,7 +149,6 @@ Measures kernel_measures(const PackageInfo& package, const Case& c, const Measur
   const auto add = [&](const char* name, std::string value) {
     if (!value.empty()) out.emplace_back(name, std::move(value));
   };
-  if (const std::optional<KernelSource> source = kernel_source(package, kernel)) add("kernel source", source->where);
   add("kernel's model line", model_line(map, *call));
   std::string ops;
   for (const std::string& node : call->nodes)

@@ -27,9 +27,9 @@ std::optional<KernelSource> kernel_source(const PackageInfo& package, const std:
 /// The kernel that a verdict's measures name: "cpp_fused_add_0", also of "launch 2: triton_poi_fused_add_0"; "" = none.
 std::string named_kernel(const Measures& measures);
 
-/// What else is known of the kernel that `measures` name: its source lines, the model's line, the ops that it
-/// implements, its arguments with symbolic sizes and with those of `c`. Empty without a kernel map, or for a kernel
-/// that it does not know. Needs `package.kernels`.
+/// What else the kernel map knows of the kernel that `measures` name: the model's line, the ops that it implements, its
+/// arguments with symbolic sizes and with those of `c`. Empty without a map, or for a kernel that it does not know.
+/// Needs `package.kernels`.
 Measures kernel_measures(const PackageInfo& package, const Case& c, const Measures& measures);
 
 /// What the touched buffer holds, "add_4 (aten.add.Tensor)", by the argument of the running call that points into it;

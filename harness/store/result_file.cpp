@@ -27,11 +27,11 @@ bool is_special(const fs::path& place) {
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
-/// "" = it may be replaced.
-std::string why_kept(const fs::path& place) {
+/// Empty, XML or JSON: what this program or another one like it wrote.
+bool is_earlier_result(const fs::path& place) {
   std::ifstream in(place, std::ios::binary);
   const int first = in.get();
-  return !in || first == '<' || first == '{' || first == '[' ? "" : "it holds something else";
+  return !in || first == '<' || first == '{' || first == '[';
 }
 
 void require_writable(const ResultFile& file, const fs::path& place) {
@@ -57,19 +57,17 @@ void require_result_files(const std::vector<ResultFile>& files, const std::vecto
   for (const std::string& input : inputs)
     if (!input.empty()) taken.emplace_back(place_of(input), input);
   for (const ResultFile& file : files) {
-    if (file.path.empty()) continue;
-    const std::string where = file.flag + " " + file.path;
     const fs::path place = place_of(file.path);
-    if (!is_special(place)) {
-      for (const auto& [other, name] : taken)
-        if (other == place)
-          throw UsageError("the file has another use: " + name, where, "give each result a file of its own");
-      taken.emplace_back(place, where);
-      require_writable(file, place);
-      if (const std::string why = why_kept(place); !why.empty())
-        throw UsageError("the file is no earlier result and would be lost: " + why, where,
-                         "give another name, or remove the file");
-    }
+    if (file.path.empty() || is_special(place)) continue;
+    const std::string where = file.flag + " " + file.path;
+    for (const auto& [other, name] : taken)
+      if (other == place)
+        throw UsageError("the file has another use: " + name, where, "give each result a file of its own");
+    taken.emplace_back(place, where);
+    require_writable(file, place);
+    if (!is_earlier_result(place))
+      throw UsageError("the file holds no earlier result, and what it holds would be lost", where,
+                       "give another name, or remove the file");
   }
 }
 

@@ -327,6 +327,19 @@ TEST(GateSpec, APythonFakeIsBelievedOnlyWhereThereIsNoMeta) {
   EXPECT_THAT(no_meta["reason"].get<std::string>(), HasSubstr("the spec says so"));
 }
 
+TEST(GateSpec, WhatItSkipsIsNoFaultWhateverItLacks) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "ops.spec") << "planted::no_meta @skip\nplanted::by_size @skip\n";
+  const json result = gate_json({"--ops", library("gate_faulty_ops"), "--spec", folder / "ops.spec", "--only",
+                                 "planted::by_size", "--only", "planted::no_meta"},
+                                0);
+  ASSERT_EQ(result["operators"].size(), 2u) << result.dump(1);
+  for (const json& op : result["operators"]) {
+    EXPECT_EQ(op["status"], "not judged");
+    EXPECT_EQ(op["reason"], "the spec says @skip");
+  }
+}
+
 /// Errors send the user to the README, and the parser is described in its header.
 TEST(GateSpec, GrammarOfTheReadmeIsTheOneOfTheParser) {
   const std::string readme = read(AOTIFUZZ_README);

@@ -7,6 +7,12 @@
 #include "worker/cuda/cuda_driver.h"
 
 namespace aotifuzz {
+namespace {
+
+/// Not loaded through cuModuleGetFunction.
+constexpr std::string_view kNameless = "a kernel without a name";
+
+}  // namespace
 
 LaunchObserver& LaunchObserver::instance() {
   static LaunchObserver* const once = new LaunchObserver();  // never destroyed: packages outlive main
@@ -25,7 +31,7 @@ CUresult LaunchObserver::wait_for_device() const { return wait_ ? CudaDriver::ge
 void LaunchObserver::begin_launch(CUfunction function) {
   ++launches_;
   const auto name = names_.find(function);
-  last_ = name == names_.end() ? std::string_view("a kernel without a name") : std::string_view(name->second.name);
+  last_ = name == names_.end() ? kNameless : std::string_view(name->second.name);
   if (!recorder_) return;
   char text[sizeof(recorder_->step)];
   std::snprintf(text, sizeof(text), "launch %d: %.*s", launches_, static_cast<int>(last_.size()), last_.data());
@@ -59,7 +65,8 @@ void LaunchObserver::record_call(CUfunction function, void** parameters) {
 
 /// Empty where the driver does not say.
 const std::vector<size_t>& LaunchObserver::parameter_bytes(CUfunction function) {
-  std::optional<std::vector<size_t>>& known = names_[function].parameter_bytes;
+  std::optional<std::vector<size_t>>& known =
+      names_.try_emplace(function, Named{std::string(kNameless)}).first->second.parameter_bytes;
   if (known) return *known;
   known.emplace();
   size_t offset = 0, bytes = 0;
