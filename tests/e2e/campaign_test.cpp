@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "tests/e2e/packed.h"
+#include "tests/e2e/command.h"
 
 namespace aotifuzz::test {
 namespace {
@@ -24,16 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFaulty = "example.argmax_transposed";
 constexpr const char* kClean = "example.embedding_mlp";
-
-std::string read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-Ended aotifuzz(std::vector<std::string> arguments, const std::string& folder = "") {
-  arguments.insert(arguments.begin(), AOTIFUZZ_PROGRAM);
-  return run_program(arguments, folder);
-}
 
 void expect_valid(const std::string& junit, const std::string& sarif) {
   const Ended xml = run_program({"xmllint", "--nonet", "--noout", "--schema", AOTIFUZZ_SCHEMAS "/junit-10.xsd", junit});

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "tests/e2e/packed.h"
+#include "tests/e2e/command.h"
 
 namespace aotifuzz::test {
 namespace {
@@ -24,16 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFaulty = "faults.f191499_extremes_of_bytes";
 constexpr const char* kClean = "example.embedding_mlp";
-
-std::string read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-Ended aotifuzz(std::vector<std::string> arguments, const std::string& folder = "") {
-  arguments.insert(arguments.begin(), AOTIFUZZ_PROGRAM);
-  return run_program(arguments, folder);
-}
 
 TEST(Commands, HelpNamesTheCommandsAndTheParentLinksNoTorch) {
   const Ended help = aotifuzz({"--help"});

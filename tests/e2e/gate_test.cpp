@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "tests/e2e/program.h"
+#include "tests/e2e/command.h"
 
 namespace aotifuzz::test {
 namespace {
@@ -24,11 +24,6 @@ namespace fs = std::filesystem;
 
 std::string library(const std::string& name) { return AOTIFUZZ_GATE_OPS "/lib" + name + ".so"; }
 std::string source(const std::string& name) { return AOTIFUZZ_GATE_SOURCES "/" + name; }
-
-std::string read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 Ended gate(std::vector<std::string> arguments, const std::string& folder = "") {
   arguments.insert(arguments.begin(), {AOTIFUZZ_PROGRAM, "gate"});

@@ -18,7 +18,7 @@
 #include <set>
 #include <thread>
 
-#include "tests/e2e/packed.h"
+#include "tests/e2e/command.h"
 
 namespace aotifuzz::test {
 namespace {
@@ -36,11 +36,6 @@ constexpr const char* kModel = "example.embedding_mlp";
 int kills() {
   const char* given = std::getenv("AOTIFUZZ_KILLS");
   return given ? std::atoi(given) : 20;
-}
-
-std::string read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// Processes that `pid` started, and those that these started.

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "tests/e2e/packed.h"
+#include "tests/e2e/command.h"
 
 namespace aotifuzz::test {
 namespace {
@@ -15,11 +15,6 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
-
-Ended aotifuzz(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), AOTIFUZZ_PROGRAM);
-  return run_program(arguments);
-}
 
 TEST(Kernels, InspectShowsWhatIsJudgedAsTableAndGraph) {
   PACKED(package, "example.embedding_mlp");

@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
-#include "tests/e2e/packed.h"
+#include "tests/e2e/command.h"
 
 namespace aotifuzz::test {
 namespace {
@@ -97,8 +96,7 @@ TEST(PlantedKernels, AStrayReadOfAnIntermediateNamesWhatItHolds) {
     if (finding["section"] != "fault") continue;
     EXPECT_THAT(finding["signature"].get<std::string>(), HasSubstr("past end of intermediate"));
     EXPECT_THAT(finding["reason"].get<std::string>(), MatchesRegex(".*intermediate or output \\(.* \\(aten\\..*"));
-    std::ifstream report(finding["folder"].get<std::string>() + "/report.md");
-    const std::string text{std::istreambuf_iterator<char>(report), {}};
+    const std::string text = read(finding["folder"].get<std::string>() + "/report.md");
     EXPECT_THAT(text, HasSubstr("| kernel's model line | example.py:"));
     EXPECT_THAT(text, HasSubstr("## The kernel\n\n`"));
     EXPECT_THAT(text, HasSubstr("extern \"C\"  void  cpp_fused_"));
