@@ -5,7 +5,9 @@
 #include <memory>
 
 #include "campaign/find_tool.h"
+#include "campaign/torch_builds.h"
 #include "campaign/triage.h"
+#include "campaign/worker_link.h"
 #include "campaign/worker_process.h"
 #include "core/error.h"
 #include "core/planted.h"
@@ -26,8 +28,8 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 /// Examines one device.
 class Examination {
  public:
-  Examination(std::string device, std::vector<DoctorRow>& rows)
-      : device_(std::move(device)), on_device_(device_ != "cpu"), rows_(rows) {}
+  Examination(std::string device, std::string folder, std::vector<DoctorRow>& rows)
+      : device_(std::move(device)), folder_(std::move(folder)), on_device_(device_ != "cpu"), rows_(rows) {}
 
   void run() {
     try {
@@ -51,6 +53,7 @@ class Examination {
  private:
   WorkerOptions options(bool guard) const {
     WorkerOptions out;
+    out.program = find_worker_program(on_device_ ? "cuda" : "cpu", folder_);
     out.arguments.planted = true;
     if (!guard) out.arguments.allocator = AllocatorMode::kCaching;
     if (on_device_) out.arguments.device = device_;
@@ -138,15 +141,24 @@ class Examination {
   }
 
   std::string device_;
+  std::string folder_;  ///< of the worker's program
   bool on_device_;
   bool overrun_noticed_ = false;
   std::vector<DoctorRow>& rows_;
   std::unique_ptr<WorkerProcess> worker_;
 };
 
-void add_program(const std::string& device, const char* what, std::vector<DoctorRow>& rows) {
+void add_builds(const std::vector<TorchBuild>& builds, const std::vector<std::string>& problems,
+                std::vector<DoctorRow>& rows) {
+  for (const TorchBuild& build : builds)
+    rows.push_back({Status::kOk, "worker for torch " + build.version.text(),
+                    build.folder + (build.python.empty() ? "" : ", torch of " + build.python)});
+  for (const std::string& problem : problems) rows.push_back({Status::kBroken, "worker for another torch", problem});
+}
+
+void add_program(const std::string& device, const char* what, const std::string& folder, std::vector<DoctorRow>& rows) {
   try {
-    rows.push_back({Status::kOk, what, find_worker_program(device)});
+    rows.push_back({Status::kOk, what, find_worker_program(device, folder)});
   } catch (const HarnessError& error) {
     rows.push_back({device == "cpu" ? Status::kBroken : Status::kNotHere, what, error.what()});
   }
@@ -175,17 +187,22 @@ std::string_view doctor_status_name(DoctorRow::Status status) {
 
 std::vector<DoctorRow> examine(const DoctorRequest& request) {
   std::vector<DoctorRow> rows;
+  std::vector<std::string> problems;
+  const std::vector<TorchBuild> builds = installed_torch_builds(&problems);
+  add_builds(builds, problems, rows);
+  const std::string folder =
+      builds.empty() && request.torch.empty() ? "" : choose_torch(builds, "", request.torch).build.folder;
   const bool cpu = request.device.empty() || request.device == "cpu";
   const std::string cuda = request.device.empty() ? "cuda:0" : cpu ? "" : request.device;
   if (cpu) {
-    add_program("cpu", "aotifuzz-worker", rows);
-    Examination("cpu", rows).run();
+    add_program("cpu", "aotifuzz-worker", folder, rows);
+    Examination("cpu", folder, rows).run();
   }
   if (cuda.empty()) return rows;
-  add_program("cuda", "aotifuzz-worker-cuda", rows);
+  add_program("cuda", "aotifuzz-worker-cuda", folder, rows);
   add_tool("nvidia-smi", "it comes with the driver", rows);
   add_tool("compute-sanitizer", "`aotifuzz sanitize` needs it: install the CUDA Toolkit", rows);
-  if (rows[rows.size() - 3].status == Status::kOk) Examination(cuda, rows).run();
+  if (rows[rows.size() - 3].status == Status::kOk) Examination(cuda, folder, rows).run();
   return rows;
 }
 

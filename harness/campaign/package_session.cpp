@@ -7,21 +7,25 @@
 #include <fstream>
 #include <thread>
 
+#include "campaign/torch_builds.h"
+#include "campaign/worker_link.h"
 #include "store/ledger.h"
 
 namespace aotifuzz {
 namespace {
 
-WorkerOptions worker_options(const SessionRequest& request, const PackageInfo& info) {
+WorkerOptions worker_options(const SessionRequest& request, const PackageInfo& info, const std::string& program) {
   WorkerOptions options;
+  options.program = program;
   options.arguments = worker_arguments(request, info);
   if (!options.arguments.device.empty()) options.arguments.spares = spares_on_device();
   options.case_timeout = request.timeout;
   return options;
 }
 
-WorkerOptions options_with(AllocatorMode allocator, const SessionRequest& request, const PackageInfo& info) {
-  WorkerOptions options = worker_options(request, info);
+WorkerOptions options_with(AllocatorMode allocator, const SessionRequest& request, const PackageInfo& info,
+                           const std::string& program) {
+  WorkerOptions options = worker_options(request, info, program);
   options.arguments.allocator = allocator;
   options.arguments.spares = std::min(options.arguments.spares, 1);  // it runs a case now and then
   return options;
@@ -66,6 +70,17 @@ WorkerArguments worker_arguments(const SessionRequest& request, const PackageInf
   return out;
 }
 
+WorkerChoice choose_worker(const SessionRequest& request, const PackageInfo& info) {
+  const std::string device = choose_device(info, request.device).empty() ? "cpu" : "cuda";
+  if (std::string given = given_worker_program(device); !given.empty()) return {std::move(given), ""};
+  const std::string compiled_by = info.pack      ? info.pack->torch_version
+                                  : info.program ? info.program->torch_version
+                                                 : "";
+  TorchChoice choice = choose_torch(installed_torch_builds(), compiled_by, request.torch);
+  require_matching_libraries(choice.build);
+  return {find_worker_program(device, choice.build.folder), std::move(choice.note)};
+}
+
 std::string choose_device(const PackageInfo& info, const std::string& requested) {
   const std::string own = info.compiled && !info.compiled->device.empty() ? info.compiled->device : "cpu";
   if (own != "cpu" && own != "cuda")
@@ -97,16 +112,17 @@ bool takes_flat_arguments(const std::string& in_spec) {
 PackageSession::PackageSession(SessionRequest request)
     : request_(std::move(request)),
       info_(read_package(with_kernels(request_.package))),
-      worker_(worker_options(request_, info_)),
-      caching_worker_(options_with(AllocatorMode::kCaching, request_, info_)),
-      nocache_worker_(options_with(AllocatorMode::kNoCache, request_, info_)) {
+      worker_choice_(choose_worker(request_, info_)),
+      worker_(worker_options(request_, info_, worker_choice_.program)),
+      caching_worker_(options_with(AllocatorMode::kCaching, request_, info_, worker_choice_.program)),
+      nocache_worker_(options_with(AllocatorMode::kNoCache, request_, info_, worker_choice_.program)) {
   for (const std::string& library : request_.ops)
     if (!std::filesystem::is_regular_file(library))
       throw UsageError("the op library is not a file", "--ops " + library, "give the path of a shared library");
 }
 
 std::unique_ptr<WorkerProcess> PackageSession::another_worker() const {
-  return std::make_unique<WorkerProcess>(worker_options(request_, info_));
+  return std::make_unique<WorkerProcess>(worker_options(request_, info_, worker_choice_.program));
 }
 
 std::vector<OtherAllocator> PackageSession::other_allocators() {
@@ -143,6 +159,7 @@ std::map<std::string, std::string> PackageSession::environment() {
   if (utsname name{}; ::uname(&name) == 0)
     out["system"] = std::string(name.sysname) + " " + name.release + " " + name.machine;
   if (info_.program && !info_.program->torch_version.empty()) out["torch that exported"] = info_.program->torch_version;
+  if (info_.pack && !info_.pack->torch_version.empty()) out["torch that compiled"] = info_.pack->torch_version;
   return out;
 }
 

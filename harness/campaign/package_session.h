@@ -24,11 +24,21 @@ struct SessionRequest {
   std::chrono::milliseconds timeout{10'000};
   int64_t memory_mib = 0;
   std::string device;  ///< "" = the package's own; "cuda:1" for another of its kind
+  std::string torch;   ///< --torch; "" = the package's own, else the nearest that there is a worker for
   int64_t kernels_every = WorkerArguments::kKernelsEvery;
 };
 
 /// How a worker for `request` is started. Throws as choose_device() does.
 WorkerArguments worker_arguments(const SessionRequest& request, const PackageInfo& info);
+
+/// The worker program for a package.
+struct WorkerChoice {
+  std::string program;
+  std::string note;  ///< as TorchChoice::note
+};
+/// By the torch that compiled the package and `request.torch`; AOTIFUZZ_WORKER goes before both. Throws as
+/// choose_torch() and find_worker_program() do.
+WorkerChoice choose_worker(const SessionRequest& request, const PackageInfo& info);
 
 /// A package read and a worker that has loaded it. Throws HarnessError when either cannot be done.
 class PackageSession {
@@ -36,6 +46,9 @@ class PackageSession {
   explicit PackageSession(SessionRequest request);
 
   const PackageInfo& info() const { return info_; }
+  /// One line for the user when the package runs with another torch than the one that compiled it; else "".
+  const std::string& torch_note() const { return worker_choice_.note; }
+  const std::string& worker_program() const { return worker_choice_.program; }
   const Contract& contract() const { return info_.contract; }
   /// One that the worker can run; starts the worker.
   bool has_reference() { return hello().has_reference; }
@@ -64,6 +77,7 @@ class PackageSession {
  private:
   SessionRequest request_;
   PackageInfo info_;
+  WorkerChoice worker_choice_;
   WorkerProcess worker_;
   WorkerProcess caching_worker_, nocache_worker_;
 };

@@ -59,6 +59,7 @@ SanitizeResult sanitize(const SanitizeRequest& request) {
   const Scratch scratch;
   const std::string log = scratch.file("log");
   WorkerOptions options;
+  options.program = request.program;
   options.arguments = request.arguments;
   options.arguments.allocator = AllocatorMode::kGuard;
   options.arguments.spares = 0;  // the tool watches the program that it starts

@@ -11,6 +11,7 @@ namespace aotifuzz {
 
 struct SanitizeRequest {
   std::string tool = "memcheck";  ///< or initcheck, racecheck, synccheck
+  std::string program;            ///< the worker's; "" = the one beside this program
   WorkerArguments arguments;      ///< device set; the allocator is chosen here
   std::vector<Case> before;       ///< to run first in the same process
   Case input;

@@ -63,19 +63,24 @@ void set_environment() {
 
 }  // namespace
 
-std::string find_worker_program(const std::string& device) {
+std::string given_worker_program(const std::string& device) {
+  const char* variable = device == "cuda" ? "AOTIFUZZ_WORKER_CUDA" : "AOTIFUZZ_WORKER";
+  const char* given = std::getenv(variable);
+  if (!given || !*given) return "";
+  if (::access(given, X_OK) != 0)
+    throw HarnessError("the worker program cannot be executed", given,
+                       std::string("correct ") + variable + " or unset it");
+  return given;
+}
+
+std::string find_worker_program(const std::string& device, const std::string& folder) {
+  if (std::string given = given_worker_program(device); !given.empty()) return given;
   const bool cuda = device == "cuda";
-  const char* variable = cuda ? "AOTIFUZZ_WORKER_CUDA" : "AOTIFUZZ_WORKER";
-  if (const char* given = std::getenv(variable); given && *given) {
-    if (::access(given, X_OK) != 0)
-      throw HarnessError("the worker program cannot be executed", given,
-                         std::string("correct ") + variable + " or unset it");
-    return given;
-  }
   const std::string name = cuda ? "aotifuzz-worker-cuda" : "aotifuzz-worker";
   std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::string path = (self.parent_path() / name).string();
+  const std::filesystem::path beside =
+      folder.empty() ? std::filesystem::read_symlink("/proc/self/exe", error).parent_path() : std::filesystem::path(folder);
+  const std::string path = (beside / name).string();
   if (!error && ::access(path.c_str(), X_OK) == 0) return path;
   if (cuda)
     throw HarnessError("the package runs on CUDA, and this build has no worker for that", path,

@@ -11,10 +11,12 @@
 
 namespace aotifuzz {
 
-/// Path of the worker program that serves packages of `device` ("cpu", "cuda"): AOTIFUZZ_WORKER or
-/// AOTIFUZZ_WORKER_CUDA, else `aotifuzz-worker` or `aotifuzz-worker-cuda` beside this program. Throws HarnessError when
-/// there is none.
-std::string find_worker_program(const std::string& device = "cpu");
+/// The worker program that the user insists on for packages of `device` ("cpu", "cuda"): AOTIFUZZ_WORKER or
+/// AOTIFUZZ_WORKER_CUDA; "" = none. Throws HarnessError when it cannot be executed.
+std::string given_worker_program(const std::string& device = "cpu");
+/// Path of the worker program for `device`: the one given, else `aotifuzz-worker` or `aotifuzz-worker-cuda` in `folder`
+/// ("" = beside this program). Throws HarnessError when there is none.
+std::string find_worker_program(const std::string& device = "cpu", const std::string& folder = "");
 
 /// One started worker program, the pipes to it, its flight recorder and what it wrote to stderr. Knows messages, not
 /// what they mean. Own process group, so that Ctrl-C reaches only us, and a parent that dies takes it along. Not

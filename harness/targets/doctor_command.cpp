@@ -21,13 +21,15 @@ std::string in_column(std::string text, size_t column) {
 
 void DoctorCommand::declare(CLI::App& app) {
   app.add_option("--device", device_, "cpu or cuda:N (default: the CPU, and cuda:0 where there is one)");
+  app.add_option("--torch", torch_,
+                 "Examine the worker for this torch, of those listed (default: the one beside aotifuzz)");
   app.add_flag("--json", json_, "As one JSON document");
 }
 
 int DoctorCommand::run() {
   if (!device_.empty() && device_ != "cpu" && device_.rfind("cuda", 0) != 0)
     throw UsageError("not a device", "--device " + device_, "give cpu, cuda or cuda:N");
-  const std::vector<DoctorRow> rows = examine({device_ == "cuda" ? "cuda:0" : device_});
+  const std::vector<DoctorRow> rows = examine({device_ == "cuda" ? "cuda:0" : device_, torch_});
   const auto count = [&](DoctorRow::Status status) {
     return std::count_if(rows.begin(), rows.end(), [&](const DoctorRow& row) { return row.status == status; });
   };

@@ -12,7 +12,7 @@ class DoctorCommand {
   int run();
 
  private:
-  std::string device_;
+  std::string device_, torch_;
   bool json_ = false;
 };
 

@@ -19,6 +19,7 @@
 #include "generators/seed_cases.h"
 #include "package/contract_bounds.h"
 #include "targets/command_options.h"
+#include "targets/package_options.h"
 #include "targets/say.h"
 
 namespace aotifuzz {
@@ -93,6 +94,7 @@ void FuzzCommand::declare(CLI::App& app) {
   app.add_option("--model", model_, "Model of the archive, where it holds several");
   app.add_option("--generator", generator_, "Which generator draws the cases")->capture_default_str();
   app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
+  declare_torch(app, &torch_);
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
   app.add_option("--memory-mib", memory_mib_,
                  "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
@@ -147,8 +149,10 @@ int FuzzCommand::run() {
   request.timeout = duration_option("--timeout", timeout_);
   request.memory_mib = memory_mib_;
   request.device = device_;
+  request.torch = torch_;
   request.kernels_every = kernels_every_;
   PackageSession session(std::move(request));
+  say_if(session.torch_note());
   const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax);
   const WorkerHello hello = session.hello();
 
@@ -170,8 +174,9 @@ int FuzzCommand::run() {
   subject.others = session.other_allocators();
   // Of memory on the CPU the guard itself says what was touched.
   if (WorkerArguments arguments = session.arguments(); !arguments.device.empty() && !no_sanitize_)
-    subject.sanitize = [arguments = std::move(arguments)](const Case& c) {
-      return sanitize({.arguments = arguments, .before = {}, .input = c, .timeout = kSanitizeTimeout});
+    subject.sanitize = [arguments = std::move(arguments), program = session.worker_program()](const Case& c) {
+      return sanitize(
+          {.program = program, .arguments = arguments, .before = {}, .input = c, .timeout = kSanitizeTimeout});
     };
   context.package = package_;
   context.out = options.out;

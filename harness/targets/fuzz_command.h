@@ -23,7 +23,8 @@ class FuzzCommand {
 
   CiOptions ci_;
   ExcuseOptions excuses_;
-  std::string package_, model_, reference_, device_, out_, time_, timeout_ = "10s", fail_on_, generator_ = "mixed";
+  std::string package_, model_, reference_, device_, torch_, out_, time_, timeout_ = "10s", fail_on_,
+                                                                          generator_ = "mixed";
   std::vector<std::string> ops_;
   std::optional<uint64_t> cases_;
   uint64_t seed_ = 1;

@@ -47,6 +47,7 @@ int MinimizeCommand::run() {
   request.timeout = duration_option("--timeout", timeout_);
   request.memory_mib = memory_mib_;
   PackageSession session(std::move(request));
+  say_if(session.torch_note());
   session.require_fitting(entry.input, entry.path);
   const TriageContext triage = session.triage();
 

@@ -13,6 +13,7 @@ void PackageOptions::declare(CLI::App& app) {
   app.add_option("--models", models_,
                  "Folder of packed models, RECIPE.pt2 each, for cases that name a recipe (default: AOTIFUZZ_MODELS)");
   app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
+  declare_torch(app, &torch_);
 }
 
 SessionRequest PackageOptions::request_for(const CorpusEntry& entry) const {
@@ -22,6 +23,7 @@ SessionRequest PackageOptions::request_for(const CorpusEntry& entry) const {
   request.package = {package_of(entry, package_, models), model_, reference_};
   request.ops = ops_;
   request.device = device_;
+  request.torch = torch_;
   if (entry.expectation) {
     // What the finding was made with, unless another package or flag says otherwise.
     if (model_.empty() && package_.empty()) request.package.model = entry.expectation->model;
@@ -29,6 +31,12 @@ SessionRequest PackageOptions::request_for(const CorpusEntry& entry) const {
     if (ops_.empty()) request.ops = entry.expectation->ops;
   }
   return request;
+}
+
+void declare_torch(CLI::App& app, std::string* torch) {
+  app.add_option("--torch", *torch,
+                 "Version of torch to run with, of those that a worker was built for; doctor lists them (default: the "
+                 "one that compiled the package, else the nearest)");
 }
 
 CorpusEntry read_one_case(const std::string& path) {

@@ -18,9 +18,12 @@ class PackageOptions {
   SessionRequest request_for(const CorpusEntry& entry) const;
 
  private:
-  std::string package_, model_, reference_, device_, models_;
+  std::string package_, model_, reference_, device_, models_, torch_;
   std::vector<std::string> ops_;
 };
+
+/// `--torch VERSION`.
+void declare_torch(CLI::App& app, std::string* torch);
 
 /// The one case that `path` means. Throws UsageError when there are more.
 CorpusEntry read_one_case(const std::string& path);

@@ -11,6 +11,7 @@
 #include "campaign/ci_items.h"
 #include "campaign/replay.h"
 #include "targets/command_options.h"
+#include "targets/say.h"
 
 namespace aotifuzz {
 namespace {
@@ -69,6 +70,7 @@ class Sessions {
     if (!session_ || key != key_) {
       session_.reset();
       session_ = std::make_unique<PackageSession>(std::move(request));
+      say_if(session_->torch_note());
       key_ = std::move(key);
     }
     return *session_;

@@ -8,6 +8,7 @@
 #include "campaign/sanitizer.h"
 #include "core/error.h"
 #include "targets/command_options.h"
+#include "targets/say.h"
 
 namespace aotifuzz {
 
@@ -30,11 +31,15 @@ int SanitizeCommand::run() {
   request.timeout = timeout;
   request.input = entry.input;
   request.before = entry.before;
-  request.arguments = worker_arguments(session, read_package(session.package));
+  const PackageInfo info = read_package(session.package);
+  request.arguments = worker_arguments(session, info);
   if (request.arguments.device.empty())
     throw HarnessError(
         "the package runs on the CPU, of which compute-sanitizer sees nothing", request.arguments.package,
         "replay the case: CPU packages run against guard pages, and a stray access comes with its stack");
+  const WorkerChoice choice = choose_worker(session, info);
+  say_if(choice.note);
+  request.program = choice.program;
   const SanitizeResult result = sanitize(request);
   const std::string folder = std::filesystem::absolute(entry.path).parent_path().string();
   const bool in_finding = std::filesystem::exists(folder + "/finding.json");

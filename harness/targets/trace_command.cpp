@@ -53,6 +53,7 @@ void TraceCommand::declare(CLI::App& app) {
   app.add_option("--save", save_, "Folder to save every tensor to, as .npy");
   CLI::Option* nan = app.add_flag("--nan", nan_, "Only say where NaN comes from");
   app.add_option("--upstream", upstream_, "Only this kernel and the calls that its inputs come from");
+  declare_torch(app, &torch_);
   app.add_option("--timeout", timeout_, "Time limit of the run")->capture_default_str();
   app.add_flag("--json", json_, "As JSON on stdout")->excludes(nan);
 }
@@ -61,9 +62,13 @@ int TraceCommand::run() {
   SessionRequest request;
   request.package = {.path = package_, .model = model_, .reference = reference_};
   request.ops = ops_;
+  request.torch = torch_;
   request.timeout = duration_option("--timeout", timeout_);
   const PackageInfo info = read_package(request.package);
   WorkerOptions options;
+  const WorkerChoice choice = choose_worker(request, info);
+  say_if(choice.note);
+  options.program = choice.program;
   options.arguments = worker_arguments(request, info);
   options.case_timeout = request.timeout;
   options.arguments.trace = trace_level_from_name(level_);

@@ -13,7 +13,7 @@ class TraceCommand {
   int run();
 
  private:
-  std::string package_, case_, model_, reference_, level_ = "stats", save_, upstream_, timeout_ = "60s";
+  std::string package_, case_, model_, reference_, level_ = "stats", save_, upstream_, torch_, timeout_ = "60s";
   std::vector<std::string> ops_, kernels_;
   bool nan_ = false, json_ = false;
 };
