@@ -95,7 +95,7 @@ CiItem replay_item(const CorpusEntry& entry, const ReplayResult& result, const s
   }
   item.detail += (result.note.empty() ? "" : result.note + "\n") + replay_command(entry.path) + "\n";
   if (counting.expect_failing) {
-    if (result.status == Status::kStillFails || result.status == Status::kFlaky) return item;
+    if (!is_surprise(result)) return item;
     item.status = CiStatus::kFailed;
     item.rule = kUnexpected;
   } else if (fails) {

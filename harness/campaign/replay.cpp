@@ -56,6 +56,12 @@ std::string expected_key(const Expectation& expectation) {
 
 }  // namespace
 
+bool is_surprise(const ReplayResult& result) {
+  using Status = ReplayResult::Status;
+  if (!result.expected_to_fail) return result.status != Status::kFixed;
+  return result.status != Status::kStillFails && result.status != Status::kFlaky;
+}
+
 std::string_view replay_status_name(ReplayResult::Status status) {
   switch (status) {
     case ReplayResult::Status::kStillFails:
@@ -76,8 +82,11 @@ std::string_view replay_status_name(ReplayResult::Status status) {
   return "";
 }
 
-ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const CorpusEntry& entry, int times) {
+ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const CorpusEntry& entry, int times,
+                    const std::string& torch) {
   ReplayResult result;
+  if (const auto version = parse_torch_version(torch); version && entry.expectation)
+    result.expected_to_fail = entry.expectation->torch.holds(*version);
   // Without a reference nothing is called a fault: the section says nothing about being the same.
   std::optional<Expectation> expected_of = entry.expectation;
   if (expected_of && !context.has_reference) expected_of->fault.reset();
@@ -135,6 +144,8 @@ std::string print_replay(const CorpusEntry& entry, const ReplayResult& result) {
       break;
     case Status::kFixed:
       out += fmt::format(" ({} runs): {}", result.tries, expected_key(*entry.expectation));
+      if (!result.expected_to_fail)
+        out += fmt::format(", as expected: it fails with torch {}", entry.expectation->torch.text());
       break;
     case Status::kFails:
       out += fmt::format(" {} of {}", result.reproduced, result.tries);
@@ -143,6 +154,8 @@ std::string print_replay(const CorpusEntry& entry, const ReplayResult& result) {
     case Status::kNotJudged:
       break;
   }
+  if (!result.expected_to_fail && is_surprise(result))
+    out += fmt::format(", expected with torch {} only", entry.expectation->torch.text());
   out += '\n';
   if (!result.note.empty()) out += "  " + result.note + "\n";
   const bool all = !entry.expectation;

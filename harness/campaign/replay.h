@@ -25,6 +25,7 @@ struct ReplayResult {
   std::vector<Verdict> verdicts;   ///< of the last run that tells most: one that fails, where there is one
   std::vector<std::string> fails;  ///< distinct finding keys seen
   bool fault = false;              ///< what fails (or failed, when fixed) is a fault
+  bool expected_to_fail = true;    ///< with this torch; false where the expectation names other versions only
   std::string note;                ///< what was not looked for, and why; "" = everything was
 
   bool fails_now() const {
@@ -33,10 +34,15 @@ struct ReplayResult {
   }
 };
 
+/// Of a corpus of known failures: not what the expectation says of this torch.
+bool is_surprise(const ReplayResult& result);
+
 std::string_view replay_status_name(ReplayResult::Status status);  ///< "still fails"
 
-/// Runs the entry `times` times, each in a fresh process, and compares with what is expected.
-ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const CorpusEntry& entry, int times);
+/// Runs the entry `times` times, each in a fresh process, and compares with what is expected of `torch` (the executor's
+/// version; "" = not known).
+ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const CorpusEntry& entry, int times,
+                    const std::string& torch = "");
 
 /// One line, or a few for a case of which nothing was expected.
 std::string print_replay(const CorpusEntry& entry, const ReplayResult& result);

@@ -92,7 +92,7 @@ Result<Expectation> parse_expectation(std::string_view text) {
     return parse_error("unknown version " + version.dump(), "version");
   Reader reader{root, ""};
   Expectation out;
-  std::string cls, section, model, recipe;
+  std::string cls, section, model, recipe, torch;
   reader.read("signature", &out.signature);
   reader.read("class", &cls);
   reader.read("section", &section);
@@ -101,6 +101,7 @@ Result<Expectation> parse_expectation(std::string_view text) {
   reader.read("package", &out.package);
   reader.read("model", &model);
   reader.read("recipe", &recipe);
+  reader.read("torch", &torch);
   reader.read("reference", &out.reference);
   reader.read("ops", &out.ops);
   reader.read("before", &out.before);
@@ -114,6 +115,9 @@ Result<Expectation> parse_expectation(std::string_view text) {
     out.fault = section == "fault";
   else if (!section.empty())
     return parse_error("neither \"fault\" nor \"gap\"", "section");
+  const auto range = TorchRange::parse(torch);
+  if (!range) return parse_error("no range of versions like \">=2.11,<2.13\": \"" + torch + "\"", "torch");
+  out.torch = *range;
   // Corpus entries name the recipe that their model is packed from; finding.json names a model of its package.
   if (!recipe.empty()) out.recipe = recipe;
   if (out.package.empty() && recipe.empty())

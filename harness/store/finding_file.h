@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/finding.h"
+#include "core/torch_version.h"
 
 namespace aotifuzz {
 
@@ -29,10 +30,12 @@ struct FindingContext {
 std::string print_finding(const Finding& finding, const FindingContext& context);
 
 /// What is expected of a case: from finding.json, or from a hand-written expect.json with {"signature", "class"}.
+/// There, "torch": "<2.13" says with which versions the case fails; others are right.
 struct Expectation {
   std::string signature;
   std::optional<VerdictClass> cls;
   std::optional<bool> fault;  ///< none: either section
+  TorchRange torch;           ///< versions that it holds for
   int tries = 0, reproduced = 0;
   std::string package;  ///< path as the user gave it; "" = not stated
   std::string model;    ///< of the archive

@@ -16,10 +16,17 @@ class PackageOptions {
   /// What the flags say of `entry`, else what its finding was made with. Limits are the command's to add. Throws
   /// HarnessError when nothing says which package the case is for.
   SessionRequest request_for(const CorpusEntry& entry) const;
+  /// The same, but of this package, with this version of torch.
+  SessionRequest request_for(const CorpusEntry& entry, const std::string& package, const std::string& torch) const;
+
+  /// Of --torch, which a command may read as a list.
+  const std::string& torch() const { return torch_; }
+  /// Of --package: VERSION=FILE, or FILE alone, as given.
+  const std::vector<std::string>& packages() const { return packages_; }
 
  private:
-  std::string package_, model_, reference_, device_, models_, torch_;
-  std::vector<std::string> ops_;
+  std::string model_, reference_, device_, models_, torch_;
+  std::vector<std::string> packages_, ops_;
 };
 
 /// `--torch VERSION`.

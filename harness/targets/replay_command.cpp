@@ -9,7 +9,10 @@
 #include <tuple>
 
 #include "campaign/ci_items.h"
+#include "campaign/matrix_run.h"
 #include "campaign/replay.h"
+#include "campaign/torch_builds.h"
+#include "store/result_file.h"
 #include "targets/command_options.h"
 #include "targets/say.h"
 
@@ -35,7 +38,7 @@ struct Tally {
       ++not_judged;
     else
       ++good;
-    if (result.status != Status::kStillFails && result.status != Status::kFlaky) ++surprises;
+    if (is_surprise(result)) ++surprises;
   }
   void add_not_run() {
     ++not_run;
@@ -128,12 +131,47 @@ void ReplayCommand::declare(CLI::App& app) {
   app.add_flag("--expect-failing", expect_failing_,
                "For a corpus of known failures: exit 1 when one is fixed or changed");
   app.add_flag("--json", json_, "Result as JSON on stdout");
+  app.add_option("--html", html_, "With several versions: also write the matrix to this file as a page");
   ci_.declare(app);
   excuses_.declare(app, /*with_baseline=*/false);
 }
 
+int ReplayCommand::run_versions() {
+  if (!excuses_.known.empty())
+    throw UsageError("known issues are for one version", "--known " + excuses_.known, "give one version to --torch");
+  const bool fail_on_gaps = fail_on_gaps_option(fail_on_);
+  const auto timeout = duration_option("--timeout", timeout_);
+  MatrixRequest request;
+  request.cases = find_cases(path_);
+  request.builds = matrix_builds(package_.torch(), installed_torch_builds());
+  request.packages = package_.packages();
+  request.times = times_;
+  request.session = [&](const CorpusEntry& entry, const std::string& package, const std::string& torch) {
+    SessionRequest session = package_.request_for(entry, package, torch);
+    session.timeout = timeout;
+    session.memory_mib = memory_mib_;
+    return session;
+  };
+  std::vector<std::string> kept = request.cases;
+  kept.push_back(path_);
+  ci_.check(kept);
+  require_result_files({{"--html", html_}}, kept);
+  const VersionMatrix matrix = run_matrix(std::move(request));
+  const int exit_code = matrix_exit_code(matrix, expect_failing_, fail_on_gaps);
+  fmt::print("{}", json_ ? matrix_json(matrix, exit_code) : print_matrix(matrix));
+  if (!html_.empty()) write_result_file(html_, matrix_html(matrix));
+  CiReport ci;
+  ci.items = matrix_items(matrix, expect_failing_, fail_on_gaps);
+  ci_.write(std::move(ci), json_);
+  return exit_code;
+}
+
 int ReplayCommand::run() {
   if (times_ < 1) throw UsageError("not a number of runs", "--times " + std::to_string(times_), "give 1 or more");
+  if (package_.torch().find(',') != std::string::npos) return run_versions();
+  if (!html_.empty())
+    throw UsageError("a matrix needs several versions", "--html " + html_,
+                     "give them as --torch A,B, or leave --html out");
   const bool fail_on_gaps = fail_on_gaps_option(fail_on_);
   const auto timeout = duration_option("--timeout", timeout_);
   const auto request_for = [&](const CorpusEntry& entry) {
@@ -157,7 +195,8 @@ int ReplayCommand::run() {
       const CorpusEntry entry = read_entry(path);
       PackageSession& session = sessions.open(request_for(entry));
       session.require_fitting(entry.input, entry.path);
-      const ReplayResult result = replay(session.triage(), session.worker(), entry, times_);
+      const ReplayResult result =
+          replay(session.triage(), session.worker(), entry, times_, session.hello().torch_version);
       const std::string excuse = result.fails_now() ? excuses.of(entry, result) : "";
       tally.add(result, fail_on_gaps, !excuse.empty());
       ci.items.push_back(replay_item(entry, result, path_, {fail_on_gaps, expect_failing_}));

@@ -16,10 +16,13 @@ class ReplayCommand {
   int run();
 
  private:
+  /// `--torch A,B,...`: each case with each version.
+  int run_versions();
+
   PackageOptions package_;
   CiOptions ci_;
   ExcuseOptions excuses_;
-  std::string path_, timeout_ = "10s", fail_on_;
+  std::string path_, timeout_ = "10s", fail_on_, html_;
   int64_t memory_mib_ = 0;
   int times_ = 5;
   bool expect_failing_ = false;

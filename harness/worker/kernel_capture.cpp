@@ -220,11 +220,15 @@ at::Tensor KernelCapture::read(const KernelCall& call, size_t mapped, const Capt
   Snapshots& snapshots = buffer->on_device ? *device_ : *host_;
   char* copied = const_cast<char*>(snapshots.copy(from, static_cast<size_t>(bytes)));
   if (!copied) return fail("a buffer that is smaller than its layout, or no room for a copy of it");
-  return at::for_blob(copied, *sizes)
-      .strides(*strides)
-      .options(at::TensorOptions(type).device(snapshots.device()))
-      .target_device(snapshots.device())
-      .make_tensor();
+  at::Tensor out = at::for_blob(copied, *sizes)
+                       .strides(*strides)
+                       .options(at::TensorOptions(type).device(snapshots.device()))
+                       .target_device(snapshots.device())
+                       .make_tensor();
+  // Conjugation and negation may be a mark on the tensor, with the memory as it was.
+  if (buffer->tensor && buffer->tensor->is_conj()) out._set_conj(true);
+  if (buffer->tensor && buffer->tensor->is_neg()) out._set_neg(true);
+  return out;
 }
 
 /// Sizes that only values decide become known with the first tensor that has them.

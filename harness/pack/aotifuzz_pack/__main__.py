@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import json
 import logging
 import os
 import sys
@@ -45,6 +46,7 @@ def parse(argv):
     parser.add_argument("--config", action="append", default=[], metavar="KEY=VALUE", help="an inductor setting; repeatable")
     parser.add_argument("--cache", metavar="FOLDER", type=Path, help="default: $AOTIFUZZ_CACHE/models, else ~/.cache/aotifuzz/models")
     parser.add_argument("--force", action="store_true", help="pack again, whatever the cache holds")
+    parser.add_argument("--failures", metavar="FILE", type=Path, help="with a folder: write what could not be packed, and why, as JSON")
     parser.add_argument("--verbose", action="store_true", help="tracebacks, and torch's own warnings")
     args = parser.parse_args(argv)
 
@@ -134,7 +136,7 @@ def pack_folder(args):
             remove_stale_links(out, source, functions)
     options = {"configs": {k: repr(v) for k, v in args.configs.items()}, "stock": args.no_reference, "reference": args.save_reference}
     root = args.cache or store.default_root()
-    failures, packed, began = [], 0, time.monotonic()
+    failures, packed, began = {}, 0, time.monotonic()
     for number, (source, function) in enumerate(jobs, 1):
         label = f"[{number:2d}/{len(jobs)}] {source.path.stem}.{function}"
         stem = f"{source.path.stem}.{function}"
@@ -167,14 +169,16 @@ def pack_folder(args):
             for file in filter(None, (kept, kept_reference)):
                 link(file, out / file.name)
         except PackError as error:
-            failures.append(error)
+            failures[stem] = error
             print(f"{label}: FAILED: {error.what}", flush=True)
             if args.verbose:
                 traceback.print_exc()
     store.prune(root)
     print(f"{len(jobs) - len(failures)} of {len(jobs)} packages in {out} ({packed} packed now, {time.monotonic() - began:.0f} s)")
+    if args.failures:
+        args.failures.write_text(json.dumps({stem: error.what for stem, error in failures.items()}, indent=1))
     if failures:
-        raise failures[0]
+        raise next(iter(failures.values()))
 
 
 def link(file, name):
