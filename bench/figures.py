@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BUILD = ROOT / "build"
+BUILD = Path(os.environ.get("AOTIFUZZ_BUILD", ROOT / "build"))
 EXAMPLE = BUILD / "models" / "example.embedding_mlp.pt2"
 CRASHER = BUILD / "models" / "example.integer_division.pt2"
 ROUNDS = 3

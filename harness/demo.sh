@@ -3,7 +3,8 @@
 #
 #   bash harness/demo.sh [FOR]        FOR: how long to fuzz, default 60s
 #
-# The model is a router whose package, compiled by torch 2.11, sends tokens to the wrong expert (corpus/models/example.py).
+# The model is an exposure meter that reads the darkest pixel of a frame wrongly (corpus/models/example.py): so compiled by
+# every torch from 2.11 to 2.15. AOTIFUZZ_TORCH chooses which, as in setup.sh.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$repo"
@@ -15,19 +16,21 @@ setup
 build aotifuzz aotifuzz-worker
 
 say "packing the example models (a minute the first time)"
-pack --all corpus/models/example.py -o build/models
+pack --all corpus/models/example.py -o "$build_folder/models"
 
-say "fuzzing build/models/example.argmax_transposed.pt2 for $time_to_fuzz"
+build=${build_folder#"$repo"/}
+package=$build/models/example.exposure_meter.pt2
+say "fuzzing $package for $time_to_fuzz"
 rm -rf demo-out  # a second run with the same folder would rightly report nothing that it knows
 status=0
-build/aotifuzz fuzz build/models/example.argmax_transposed.pt2 --for "$time_to_fuzz" --out demo-out || status=$?
+"$build/aotifuzz" fuzz "$package" --for "$time_to_fuzz" --out demo-out || status=$?
 case $status in
   1) ;;
-  0) fail "no fault was found, though torch 2.11 has one here" "build/models/example.argmax_transposed.pt2" \
+  0) fail "no fault was found, though every torch from 2.11 to 2.15 has one here" "$package" \
     "delete demo-out and give it more time: bash harness/demo.sh 5m" ;;
-  *) fail "aotifuzz ended with exit code $status" "the output above" "read the error above; 'rm -rf build demo-out' and a second run start afresh" ;;
+  *) fail "aotifuzz ended with exit code $status" "the output above" "read the error above; 'rm -rf $build demo-out' and a second run start afresh" ;;
 esac
 
 fault=$(find demo-out/findings -mindepth 1 -maxdepth 1 -type d ! -name 'gap-*' | sort | head -n 1)
-say "that is a real fault of the pinned torch: ${fault##*/}, reduced to the smallest case that shows it"
-printf '\nTo see it fail again:\n\n  build/aotifuzz replay %s\n\n' "$fault"
+say "that is a real fault of torch $torch: ${fault##*/}, reduced to the smallest case that shows it"
+printf '\nTo see it fail again:\n\n  %s/aotifuzz replay %s\n\n' "$build" "$fault"

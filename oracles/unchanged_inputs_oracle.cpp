@@ -52,6 +52,33 @@ bool shares_written(const CaseContext& context, size_t i) {
   return false;
 }
 
+/// A call that is refused must leave its inputs as they were: the caller may correct one and call again. Checks may sit
+/// right before the first kernel that uses the input in question, after kernels that wrote others (torch 2.15).
+/// Where the contract allows the call and the reference raises, eager may have come as far.
+Judgement judge_refused(std::string_view oracle, const CaseContext& context, const RunRecord& subject,
+                        const RunRecord* reference) {
+  const bool legal = context.violations.empty();
+  if (legal && !finished(reference)) return only(skip_verdict(oracle, "subject rejected, and so did the reference"));
+  for (size_t i = 0;
+       i < context.input.inputs.size() && i < subject.inputs_after.size() && i < context.inputs_before.size(); ++i) {
+    const at::Tensor& before = context.inputs_before[i];
+    const at::Tensor& after = subject.inputs_after[i];
+    int64_t first = 0;
+    if (!before.defined() || !after.defined() || same_bits(before, after, &first)) continue;
+    const std::string& input = context.input.inputs[i].name;
+    Verdict verdict = fail_verdict(oracle, VerdictClass::kInputChanged, legal,
+                                   "the package refuses the call after it has written input " + input,
+                                   "input " + input + " by a refused call");
+    verdict.measures = {{"input", input},
+                        {"index", index_text(first, before.sizes())},
+                        {"before", HostValues(before).text(first)},
+                        {"after", HostValues(after).text(first)},
+                        {"package", subject.outcome.message}};
+    return only(std::move(verdict));
+  }
+  return only(skip_verdict(oracle, "subject rejected"));
+}
+
 }  // namespace
 
 std::vector<RunRequest> UnchangedInputsOracle::plan(const CaseContext& context) const {
@@ -65,6 +92,7 @@ Judgement UnchangedInputsOracle::judge(const CaseContext& context, const RunReco
   const RunRecord* reference = runs.find(RunKind::kReference);
   if (!context.has_reference) return only(skip_verdict(name(), "no reference"));
   if (!subject) return only(skip_verdict(name(), "no run: subject"));
+  if (subject->outcome.kind == OutcomeKind::kRejected) return judge_refused(name(), context, *subject, reference);
   if (!finished(subject))
     return only(skip_verdict(name(), "subject " + std::string(outcome_kind_name(subject->outcome.kind))));
   if (!reference) return only(skip_verdict(name(), "no run: reference"));

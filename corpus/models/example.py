@@ -1,7 +1,8 @@
 """The embedded example models.
 
 One function per model. Each returns the arguments of torch.export.export; `python -m aotifuzz_pack` turns it into a
-package. embedding_mlp is the model that the benchmarks time; the others each carry a real fault of torch 2.11.
+package. embedding_mlp is the model that the benchmarks time; the others each carry a real fault of torch 2.11, and
+exposure_meter's is in every version up to 2.15.
 """
 import torch
 import torch.nn as nn
@@ -31,6 +32,25 @@ def embedding_mlp():
         mod=Model().eval(),
         args=(torch.randn(4, 7, 16), torch.randint(0, 100, (4, 7))),
         dynamic_shapes=({0: batch, 1: length}, {0: batch, 1: length}),
+    )
+
+
+def exposure_meter():
+    """An exposure meter: the darkest and the brightest pixel of an 8-bit frame, and where the brightest is.
+
+    pytorch/pytorch#191499: vectorised extremes of bytes start from a value that is no byte; frames of less than 16
+    pixels take the scalar loop and are right.
+    """
+
+    class Meter(nn.Module):
+        def forward(self, frame):
+            return frame.amin(), frame.amax(), frame.argmax()
+
+    height, width = Dim("height", min=2, max=64), Dim("width", min=2, max=64)
+    return dict(
+        mod=Meter(),
+        args=(torch.randint(20, 200, (8, 12), dtype=torch.uint8),),
+        dynamic_shapes=({0: height, 1: width},),
     )
 
 

@@ -146,6 +146,32 @@ def f184454_softmax_alone():
     return dict(mod=Model(), args=(torch.randn(6, 3), mask), dynamic_shapes=({0: AUTO}, {0: AUTO}))
 
 
+def output_that_is_the_input():
+    """x + 0 gives the caller's own tensor back: whoever writes to the output changes the input. Eager makes a new one."""
+
+    class Model(nn.Module):
+        def forward(self, x):
+            return x + 0
+
+    return dict(mod=Model(), args=(torch.randn(8),), dynamic_shapes=({0: AUTO},))
+
+
+def refused_after_writing():
+    """Both inputs have one length, which is checked right before y is first used: a refused call has doubled x by then."""
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.left, self.right = nn.Linear(4, 3), nn.Linear(4, 3)
+
+        def forward(self, x, y):
+            x.mul_(2)
+            return self.left(x), self.right(y)
+
+    length = Dim("length", min=2, max=64)
+    return dict(mod=Model().eval(), args=(torch.randn(5, 4), torch.randn(5, 4)), dynamic_shapes=({0: length}, {0: length}))
+
+
 def f198201_interpolate_nearest():
     """#198201: nearest-neighbour up-scaling by 1.3 x 1.5 picks other source pixels at small heights and widths."""
 

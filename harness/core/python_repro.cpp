@@ -153,7 +153,10 @@ def _tensor(dtype, sizes, recipe, patches=(), strides=None, offset=0, elements=0
     if dtype == torch.bool:
         base = torch.tensor([bool(v) for v in storage], dtype=dtype)
     elif dtype.is_floating_point and dtype.itemsize < 4:
-        base = torch.tensor([float(v) for v in storage], dtype=torch.float64).to(torch.float32).to(dtype)
+        base = torch.tensor([float(v) for v in storage], dtype=torch.float64).to(torch.float32)
+        if dtype == torch.float8_e4m3fn:  # newer versions saturate what older ones made NaN of
+            base[base.abs() > 464] = math.nan
+        base = base.to(dtype)
     elif dtype == torch.complex32:
         base = torch.tensor(storage, dtype=torch.complex64).to(dtype)
     elif dtype.is_floating_point or dtype.is_complex:

@@ -80,6 +80,23 @@ TEST_F(Replay, WithoutAReferenceACrashIsStillTheSameCrash) {
   EXPECT_EQ(run([](const Case&) { return died(SIGSEGV); }).status, Status::kStillFails);
 }
 
+TEST_F(Replay, OutsideTheVersionsThatItIsExpectedWithOnlyFixedIsNoSurprise) {
+  entry_.expectation->torch = *TorchRange::parse("<2.15");
+  const auto with = [&](const std::string& torch, const Verdict& verdict) {
+    FakeExecutor executor([&](const Case&) { return reported({verdict}); });
+    const ReplayResult result = replay({contract_, true}, executor, entry_, 2, torch);
+    text_ = print_replay(entry_, result);
+    return is_surprise(result);
+  };
+  EXPECT_FALSE(with("2.11.0+cu130", failed("planted")));
+  EXPECT_TRUE(with("2.11.0+cu130", passed()));
+  EXPECT_FALSE(with("2.15.0", passed()));
+  EXPECT_THAT(text_, HasSubstr("it fails with torch <2.15"));
+  EXPECT_TRUE(with("2.15.0", failed("planted")));
+  EXPECT_THAT(text_, HasSubstr("expected with torch <2.15 only"));
+  EXPECT_FALSE(with("", failed("planted"))) << "an unknown version is no reason to doubt";
+}
+
 TEST_F(Replay, ChangedSaysFromWhatToWhat) {
   const ReplayResult result = run([](const Case&) { return died(SIGSEGV); });
   EXPECT_EQ(result.status, Status::kChanged);

@@ -206,7 +206,7 @@ TEST(Commands, AFaultyPackageGivesAFaultThatReplaysAndIsMinimal) {
 TEST(Commands, TheReproducerNeedsOnlyTorchAndShowsTheDifference) {
   // A fault that shows in every process: what depends on old stack memory, as some of kFaulty's do, may not come in
   // Python.
-  PACKED(package, "example.argmax_transposed");
+  PACKED(package, "faults.f198201_interpolate_nearest");
   const ScratchFolder scratch;
   const Ended fuzzed = aotifuzz({"fuzz", package, "--cases", "60", "--out", scratch / "out"});
   int shown = 0;

@@ -42,5 +42,25 @@ TEST(UnchangedInputsOracle, ViewsOfAWrittenInputChangeWithIt) {
   EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).status, VerdictStatus::kPass);
 }
 
+TEST(UnchangedInputsOracle, ARefusedCallLeavesItsInputsAlone) {
+  Scenario scenario = make_scenario();
+  scenario.subject.outcome = {OutcomeKind::kRejected, Stage::kSubject, "Error in op: input"};
+  const Verdict written = scenario.verdict(UnchangedInputsOracle());  // m, as the program does when it gets through
+  EXPECT_EQ(written.signature, "input-changed input m by a refused call");
+  EXPECT_TRUE(written.fault);
+  scenario.violations = {{.kind = Condition::Kind::kSize, .text = "n.size(0) == x.size(0)", .detail = "n.size(0) = 4"}};
+  EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).status, VerdictStatus::kFail);
+  EXPECT_FALSE(scenario.verdict(UnchangedInputsOracle()).fault);
+  scenario.subject.inputs_after[2].copy_(scenario.inputs[2]);
+  EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).status, VerdictStatus::kSkip);
+}
+
+TEST(UnchangedInputsOracle, WhereTheReferenceRaisesOnALegalCallEagerMayHaveWrittenAsMuch) {
+  Scenario scenario = make_scenario();
+  scenario.subject.outcome = {OutcomeKind::kRejected, Stage::kSubject, "index out of range"};
+  scenario.reference.outcome = {OutcomeKind::kRejected, Stage::kReference, "index out of range"};
+  EXPECT_EQ(scenario.verdict(UnchangedInputsOracle()).status, VerdictStatus::kSkip);
+}
+
 }  // namespace
 }  // namespace aotifuzz
