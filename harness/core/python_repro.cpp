@@ -155,7 +155,7 @@ def _tensor(dtype, sizes, recipe, patches=(), strides=None, offset=0, elements=0
     elif dtype.is_floating_point and dtype.itemsize < 4:
         base = torch.tensor([float(v) for v in storage], dtype=torch.float64).to(torch.float32)
         if dtype == torch.float8_e4m3fn:  # newer versions saturate what older ones made NaN of
-            base[base.abs() > 464] = math.nan
+            base = torch.where(base.abs() > 464, torch.full_like(base, math.nan).copysign(base), base)
         base = base.to(dtype)
     elif dtype == torch.complex32:
         base = torch.tensor(storage, dtype=torch.complex64).to(dtype)
