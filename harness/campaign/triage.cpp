@@ -122,6 +122,9 @@ void add_measures(const TriageContext& context, const WorkerDeath& death, Verdic
   if (!given.empty()) verdict->measures.emplace_back("buffers of the launch", given);
   if (death.fault_address) verdict->measures.emplace_back("fault address", hex(death.fault_address));
   if (!death.stack.empty()) verdict->measures.emplace_back("stack", on_one_line(death.stack));
+  if (context.package)
+    if (std::string line = crash_line(*context.package, death.stack); !line.empty())
+      verdict->measures.emplace_back("generated line", std::move(line));
   if (context.has_reference)
     verdict->measures.emplace_back("reference", death.reference_accepts ? "finished" : "raised an error");
   if (!death.last_words.empty()) verdict->measures.emplace_back("last words", last_line(death.last_words));

@@ -127,6 +127,38 @@ std::optional<KernelSource> kernel_source(const PackageInfo& package, const std:
   return std::nullopt;
 }
 
+std::string crash_line(const PackageInfo& package, const std::string& stack) {
+  constexpr std::string_view kMark = " (package, ";
+  const size_t mark = stack.find(kMark);
+  if (mark == std::string::npos) return "";
+  const size_t from = mark + kMark.size();
+  const std::string place = stack.substr(from, stack.find(')', from) - from);
+  const size_t colon = place.find(':');
+  size_t number = 0;
+  if (colon == std::string::npos ||
+      std::from_chars(place.data() + colon + 1, place.data() + place.size(), number).ec != std::errc() || number == 0)
+    return "";
+  const Result<Archive> archive = Archive::open(package.path);
+  if (!archive || !package.compiled) return place;
+  // The file's name is that of a member without its hash.
+  const std::string folder = "data/aotinductor/" + package.compiled->name + "/", tail = "." + place.substr(0, colon);
+  std::string found;
+  for (const Archive::Member& member : archive->members()) {
+    std::string_view name = member.name;
+    if (name.starts_with(archive->root())) name.remove_prefix(archive->root().size());
+    if (!name.starts_with(folder) || !name.ends_with(tail)) continue;
+    if (!found.empty()) return place;  // which of them is not known
+    const Result<std::string> text = archive->read(name);
+    if (!text) return place;
+    const std::vector<std::string_view> lines = split_lines(*text);
+    if (number > lines.size()) return place;
+    std::string_view line = lines[number - 1];
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    found = place + ": " + std::string(line);
+  }
+  return found.empty() ? place : found;
+}
+
 std::string named_kernel(const Measures& measures) {
   for (const char* name : {"kernel", "step"}) {
     const std::string* text = find_measure(measures, name);

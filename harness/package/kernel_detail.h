@@ -24,6 +24,11 @@ struct KernelSource {
 /// cannot be read has none.
 std::optional<KernelSource> kernel_source(const PackageInfo& package, const std::string& kernel);
 
+/// The generated line at which a package died, by the first frame of a stack that names one ("cpp_fused_add_0 (package,
+/// kernel.cpp:17)"): "kernel.cpp:17: auto tmp0 = in_ptr0[...];". Without its text where the archive does not have it;
+/// "" = no frame names a line. Never throws.
+std::string crash_line(const PackageInfo& package, const std::string& stack);
+
 /// The kernel that a verdict's measures name: "cpp_fused_add_0", also of "launch 2: triton_poi_fused_add_0"; "" = none.
 std::string named_kernel(const Measures& measures);
 

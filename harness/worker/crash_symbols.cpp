@@ -30,13 +30,24 @@ std::string readable(const char* symbol) {
 
 struct Library {
   std::string path;
-  uint64_t base = 0;
+  uint64_t base = 0, begin = 0, end = 0;
 };
+
+/// The code address that a frame stands for: of a return address the call, which may be the last instruction of its
+/// function.
+uint64_t code_address(uint64_t address, bool is_return) { return is_return && address > 0 ? address - 1 : address; }
 
 int collect(dl_phdr_info* info, size_t, void* into) {
   const std::string path = info->dlpi_name ? info->dlpi_name : "";
-  if (path.find("/data/aotinductor/") != std::string::npos)
-    static_cast<std::vector<Library>*>(into)->push_back({path, info->dlpi_addr});
+  if (path.find("/data/aotinductor/") == std::string::npos) return 0;
+  Library library{path, info->dlpi_addr, UINT64_MAX, 0};
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD) continue;
+    library.begin = std::min<uint64_t>(library.begin, library.base + header.p_vaddr);
+    library.end = std::max<uint64_t>(library.end, library.base + header.p_vaddr + header.p_memsz);
+  }
+  static_cast<std::vector<Library>*>(into)->push_back(library);
   return 0;
 }
 
@@ -57,6 +68,7 @@ void CrashSymbols::remember_loaded_packages() {
   std::vector<Library> libraries;
   dl_iterate_phdr(&collect, &libraries);
   for (const Library& library : libraries) {
+    lines_.add(library.path, library.base, library.begin, library.end);
     std::ifstream in(library.path, std::ios::binary);
     const auto header = read_at<ElfW(Ehdr)>(in, 0, 1);
     if (header.empty() || std::memcmp(header[0].e_ident, ELFMAG, SELFMAG) != 0) continue;
@@ -77,12 +89,13 @@ void CrashSymbols::remember_loaded_packages() {
 }
 
 std::string CrashSymbols::name_of(uint64_t address, bool is_return) const {
-  // The call is what matters, and it may be the last instruction of its function.
-  const uint64_t at = is_return && address > 0 ? address - 1 : address;
+  const uint64_t at = code_address(address, is_return);
   auto next = std::upper_bound(functions_.begin(), functions_.end(), at,
                                [](uint64_t a, const Function& function) { return a < function.begin; });
-  if (next != functions_.begin() && at < std::prev(next)->end)
-    return readable(std::prev(next)->name.c_str()) + " (package)";
+  if (next != functions_.begin() && at < std::prev(next)->end) {
+    const std::string line = lines_.line_of(at);
+    return readable(std::prev(next)->name.c_str()) + (line.empty() ? " (package)" : " (package, " + line + ")");
+  }
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(at), &info) == 0 || !info.dli_fname) return "?";
   const char* slash = std::strrchr(info.dli_fname, '/');
@@ -90,9 +103,12 @@ std::string CrashSymbols::name_of(uint64_t address, bool is_return) const {
   return (info.dli_sname ? readable(info.dli_sname) : "?") + " (" + file + ")";
 }
 
-void CrashSymbols::write_stack_text(FlightRecorder& recorder) const {
+void CrashSymbols::write_stack_text(FlightRecorder& recorder) {
   FaultEntry& fault = recorder.fault;
   const int count = std::clamp(fault.frame_count, 0, std::min<int>(kFramesShown, FaultEntry::kFramesMax));
+  std::vector<uint64_t> addresses;
+  for (int i = 0; i < count; ++i) addresses.push_back(code_address(fault.frames[i], i > 0));
+  lines_.resolve(addresses);
   std::string text;
   for (int i = 0; i < count; ++i) {
     const std::string line = name_of(fault.frames[i], i > 0) + "\n";

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/flight_recorder.h"
+#include "worker/package_lines.h"
 
 namespace aotifuzz {
 
@@ -19,7 +20,8 @@ class CrashSymbols {
   /// address after a call.
   std::string name_of(uint64_t address, bool is_return) const;
   /// Writes the stack of a dead process as text into its recorder, one frame a line, innermost first.
-  void write_stack_text(FlightRecorder& recorder) const;
+  /// Frames of a package with line tables end in "(package, kernel.cpp:17)".
+  void write_stack_text(FlightRecorder& recorder);
 
  private:
   struct Function {
@@ -27,6 +29,7 @@ class CrashSymbols {
     std::string name;
   };
   std::vector<Function> functions_;  ///< of packages, by address
+  PackageLines lines_;
 };
 
 }  // namespace aotifuzz

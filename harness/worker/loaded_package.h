@@ -34,7 +34,7 @@ class LoadedPackage {
   Subject* package() const { return package_.get(); }  ///< null: off
   std::span<const std::unique_ptr<Oracle>> oracles() const { return oracles_; }
   KernelJudge* kernels() const { return kernels_.get(); }  ///< null: off
-  const CrashSymbols& symbols() const { return symbols_; }
+  CrashSymbols& symbols() { return symbols_; }
   WorkerHello hello() const;
 
  private:

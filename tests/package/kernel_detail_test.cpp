@@ -114,6 +114,20 @@ TEST_F(KernelDetailTest, TheSourceIsReadFromTheArchive) {
   EXPECT_FALSE(kernel_source(package_, "cpp_fused_add_0").has_value());
 }
 
+TEST_F(KernelDetailTest, TheLineOfACrashComesWithItsText) {
+  const TemporaryFile archive("p.pt2");
+  write_zip(archive.path(), {{"p/data/aotinductor/model/c1.kernel.cpp", kKernelText}});
+  package_.path = archive.path();
+  EXPECT_EQ(crash_line(package_,
+                       "run_reads (libx.so)\ncpp_fused_add_0 (package, kernel.cpp:9)\nrun (package, wrapper.cpp:3)"),
+            "kernel.cpp:9: out_ptr0[i] = in_ptr0[i];");
+  EXPECT_EQ(crash_line(package_, "cpp_fused_add_0 (package, kernel.cpp:900)"), "kernel.cpp:900");
+  EXPECT_EQ(crash_line(package_, "cpp_fused_add_0 (package, other.cpp:9)"), "other.cpp:9");
+  for (const char* stack : {"", "cpp_fused_add_0 (package)", "f (package, kernel.cpp)", "f (package, kernel.cpp:x)",
+                            "f (package, kernel.cpp:0)", "f (package, "})
+    EXPECT_EQ(crash_line(package_, stack), "") << stack;
+}
+
 TEST_F(KernelDetailTest, TheSourceOfATritonKernelIsInTheMap) {
   const std::optional<KernelSource> source = kernel_source(package_, "triton_poi_fused_add_0");
   ASSERT_TRUE(source.has_value());
