@@ -320,6 +320,12 @@ class Builder {
   std::map<std::string, std::pair<int64_t, std::optional<int64_t>>> bounds_;
 };
 
+/// "x.size(0)" -> "x_size_0".
+std::string stock_symbol(std::string dim) {
+  const size_t at = dim.rfind(".size(");
+  return dim.substr(0, at) + "_size_" + dim.substr(at + 6, dim.size() - at - 7);
+}
+
 }  // namespace
 
 Contract build_contract(const Program& program, std::vector<std::string>& notes) {
@@ -349,6 +355,12 @@ Contract build_contract(const CompiledModel& model) {
       if (check.kind == InputCheck::Kind::kStaticStride) strides[check.dim] = check.value;
     }
     const int index = static_cast<int>(i);
+    std::map<int, std::string> equal;  // dimension -> the one that it must equal
+    for (const AssumedSize& size : model.assumed_sizes)
+      if (const auto other = model.symbol_dims.find(size.symbol);
+          size.input == index && other != model.symbol_dims.end() && other->second != size_name(spec.name, size.dim) &&
+          other->second.ends_with(")") && other->second.find(".size(") != std::string::npos)
+        equal[size.dim] = other->second;
     for (int d = 0; d < rank; ++d) {
       const std::string name = size_name(spec.name, d);
       const auto add = [&](Condition::Kind kind, ExprOp op, int64_t value) {
@@ -360,8 +372,14 @@ Contract build_contract(const CompiledModel& model) {
         add(Condition::Kind::kSize, ExprOp::kEq, size->second);
         continue;
       }
+      if (const auto other = equal.find(d); other != equal.end()) {
+        spec.sizes.push_back(Expr::symbol(stock_symbol(other->second)));
+        const Expr expr = Expr::make(ExprOp::kEq, {Expr::symbol(name), Expr::symbol(other->second)});
+        contract.conditions.push_back({Condition::Kind::kSize, index, expr, expr.text()});
+        continue;
+      }
       SymbolSpec symbol;
-      symbol.name = spec.name + "_size_" + std::to_string(d);
+      symbol.name = stock_symbol(name);
       symbol.dim = name;
       // As in a declared contract: the generated "at least 2" is export's 0/1 assumption.
       symbol.min = ranges[d].first == 2 ? 0 : ranges[d].first;

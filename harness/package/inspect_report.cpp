@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "package/assumed_sizes.h"
 #include "package/size_relations.h"
 
 namespace aotifuzz {
@@ -137,9 +138,19 @@ std::string dimension_text(const Contract& contract, const Expr& expr) {
 std::vector<std::string> unchecked_conditions(const PackageInfo& package) {
   std::set<std::string> enforced;
   for (const std::string& line : check_lines(package)) enforced.insert(line);
+  const std::vector<SizeAssumption> assumed = size_assumptions(package);
+  for (const SizeAssumption& one : assumed) enforced.insert(one.text());
+  // Which of two equal dimensions is compared with which is the compiler's choice.
+  const auto is_compared = [&](const std::string& dim) {
+    return std::any_of(assumed.begin(), assumed.end(),
+                       [&](const auto& one) { return one.dim == dim && !one.other.empty() && one.declared; });
+  };
   std::vector<std::string> out;
   for (const Condition& condition : package.contract.conditions) {
     bool checked = enforced.contains(condition.text);
+    if (const Expr& e = condition.expr;
+        condition.kind == Condition::Kind::kSize && e.op() == ExprOp::kEq && e.args()[1].op() == ExprOp::kSymbol)
+      checked |= is_compared(e.args()[0].text()) || is_compared(e.args()[1].text());
     // A declared bound is enforced by a compiled one that is at least as tight.
     if (const std::optional<LinearBound> bound = linear_bound(condition.expr); bound && package.compiled)
       for (const InputCheck& check : package.compiled->checks) {
@@ -179,6 +190,8 @@ std::vector<std::string> undeclared_checks(const PackageInfo& package) {
     }
     if (!declared) out.push_back(check.text);
   }
+  for (const SizeAssumption& one : size_assumptions(package))
+    if (!one.declared) out.push_back(one.text());
   return out;
 }
 

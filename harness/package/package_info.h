@@ -23,6 +23,15 @@ struct InputCheck {
   std::string text;  ///< "x.size(0) >= 2"
 };
 
+/// What the second layer of checks (torch 2.15: assert_size_stride, right before an input is first used) says of one
+/// size: a number, or the size of another dimension. Sizes that are other expressions are not read.
+struct AssumedSize {
+  int input = 0;
+  int dim = 0;
+  std::optional<int64_t> value;
+  std::string symbol;  ///< of the wrapper, "s77"; CompiledModel::symbol_dims has its dimension
+};
+
 struct KernelInfo {
   std::string name;                          ///< "cpp_fused_add_embedding_0"
   std::vector<std::string> post_grad_nodes;  ///< from kernel_information.json; empty without provenance
@@ -41,6 +50,7 @@ struct CompiledModel {
   std::vector<std::string> input_names;   ///< as the wrapper has them: "arg1_1"
   std::vector<std::string> output_names;
   std::vector<InputCheck> checks;
+  std::vector<AssumedSize> assumed_sizes;
   /// Wrapper's symbol lines: "s58" -> "x.size(0)".
   std::map<std::string, std::string> symbol_dims;
   std::vector<KernelInfo> kernels;

@@ -199,8 +199,8 @@ void name_inputs(const Contract& contract, CompiledModel& compiled, std::vector<
   }
 }
 
-/// The reference must be the program that was compiled: judged by another one, a right package looks broken. Count of tensor
-/// inputs, their dtypes and static sizes are what the compiled checks state.
+/// The reference must be the program that was compiled: judged by another one, a right package looks broken. Count of
+/// tensor inputs, their dtypes and static sizes are what the compiled checks state.
 void require_same_program(const Contract& contract, const CompiledModel& compiled, const PackageInfo& info) {
   const auto refuse = [&](const std::string& why) {
     throw HarnessError("the reference is not the program that the package was compiled from: " + why, info.program_path,
@@ -278,7 +278,9 @@ PackageInfo read_package(const PackageRequest& request) {
   } else {
     info.missing.push_back(
         "close, metadata, unchanged, rejection: no ExportedProgram (give --reference, or use aotifuzz_pack)");
-    info.missing.push_back("contract: read from the compiled input checks, so relations between inputs are unknown");
+    const bool equal = info.compiled && !info.compiled->assumed_sizes.empty();
+    info.missing.push_back(std::string("contract: read from the compiled input checks, so relations between inputs ") +
+                           (equal ? "other than equal sizes are unknown" : "are unknown"));
     if (info.compiled) info.contract = build_contract(*info.compiled);
   }
   return info;

@@ -224,7 +224,26 @@ class Reader {
     check.input = static_cast<int>(it - model_.input_names.begin());
     check.kind = InputCheck::Kind::kLayer2;
     check.text = "assert_size_stride " + std::string(text.substr(open, close - open + 1));
+    read_assumed_sizes(check.input, text.substr(open + 1, text.find('}', open) - open - 1));
     model_.checks.push_back(std::move(check));
+  }
+
+  // "s17, 4L, 4L*s94": a symbol, a number, and an expression that is passed over
+  void read_assumed_sizes(int input, std::string_view sizes) {
+    for (int dim = 0; !sizes.empty() && dim < static_cast<int>(kRankMax); ++dim) {
+      const size_t comma = std::min(sizes.find(','), sizes.size());
+      std::string_view one = trimmed(sizes.substr(0, comma));
+      sizes.remove_prefix(std::min(comma + 1, sizes.size()));
+      AssumedSize size{input, dim, std::nullopt, ""};
+      std::string_view rest = one;
+      if (const std::optional<int64_t> value = take_integer(rest); value && (rest.empty() || rest == "L"))
+        size.value = value;
+      else if (leading_word(one) == one && model_.symbol_dims.contains(std::string(one)))
+        size.symbol = one;
+      else
+        continue;
+      model_.assumed_sizes.push_back(std::move(size));
+    }
   }
 
   KernelInfo& kernel(std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+#include <torch/version.h>
 
 #include <cstdlib>
 #include <unordered_map>
@@ -29,6 +30,19 @@ std::string cause_on_stderr(const std::string& text) {
 }
 
 [[noreturn]] void refuse_to_load(std::string_view why, const std::string& package) {
+  constexpr std::string_view kUndefined = "undefined symbol: ";
+  if (const size_t at = why.find(kUndefined); at != std::string_view::npos) {
+    const std::string_view rest = why.substr(at + kUndefined.size());
+    const std::string symbol(rest.substr(0, rest.find_first_of(" \n\t")));
+    const bool is_shim = symbol.starts_with("aoti_torch_");
+    throw HarnessError(
+        "the package cannot be loaded: it calls " + symbol + ", which " +
+            (is_shim ? "torch " TORCH_VERSION " does not have" : "no loaded library has"),
+        package,
+        is_shim ? "run it with the torch that compiled it: `aotifuzz doctor` lists the workers that are here, "
+                  "AOTIFUZZ_TORCH=VERSION bash harness/setup.sh builds another"
+                : "load the library that defines it with --ops");
+  }
   const bool lacks_op = why.find("Could not find schema") != std::string_view::npos;
   throw HarnessError("the package cannot be loaded: " + clean_error(why), package,
                      lacks_op

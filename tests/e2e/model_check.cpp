@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/torch_version.h"
 #include "tests/e2e/program.h"
 
 namespace {
@@ -81,6 +82,20 @@ int check_clean(const std::string& aotifuzz, const std::string& package) {
   return faults == 0 && cases > 0 && judged * 2 > cases ? kAsExpected : kNotAsExpected;
 }
 
+/// The row as it is for the torch that compiled the package. Null when nothing says which that is.
+json row_for(const std::string& aotifuzz, const std::string& package, json row) {
+  const json about = json::parse(run_program({aotifuzz, "inspect", package, "--json"}).out, nullptr, false);
+  const auto version =
+      aotifuzz::parse_torch_version(about.is_object() ? about["pack"].value("torch", std::string()) : "");
+  if (!version) return nullptr;
+  for (const json& other : row.value("by_torch", json::array())) {
+    const auto range = aotifuzz::TorchRange::parse(other.value("torch", std::string("?")));
+    if (!range) return nullptr;
+    if (range->holds(*version)) row.update(other);
+  }
+  return row;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -90,11 +105,15 @@ int main(int argc, char** argv) {
   }
   const std::string aotifuzz = argv[1], model = argv[3];
   std::ifstream in(argv[2]);
-  const json row = json::parse(in)["models"][model];
   const std::string package = packed_model(model);
   if (package.empty()) {
     std::printf("skipped: AOTIFUZZ_MODELS is not set or has no %s.pt2; tests/run.sh packs it\n", model.c_str());
     return kSkipped;
+  }
+  const json row = row_for(aotifuzz, package, json::parse(in)["models"][model]);
+  if (row.is_null()) {
+    std::printf("the package does not say which torch compiled it, or the row's by_torch has no range of versions\n");
+    return kNotAsExpected;
   }
   return row["section"] == "clean" ? check_clean(aotifuzz, package) : check_faulty(aotifuzz, package, row);
 }

@@ -69,6 +69,10 @@ void AOTInductorModel::run_impl(
   ASSERT_EQ(model.checks.size(), 1u);
   EXPECT_EQ(model.checks[0].kind, InputCheck::Kind::kLayer2);
   EXPECT_EQ(model.checks[0].text, "assert_size_stride {s77, 4L}, {4L, 1L}");
+  ASSERT_EQ(model.assumed_sizes.size(), 2u);
+  EXPECT_EQ(model.assumed_sizes[0].symbol, "s77");
+  EXPECT_EQ(model.assumed_sizes[1].dim, 1);
+  EXPECT_EQ(model.assumed_sizes[1].value, 4);
   ASSERT_EQ(model.kernels.size(), 2u);
   EXPECT_EQ(model.kernels[0].name, "triton_poi_fused_add_0");
   EXPECT_EQ(model.kernels[1].name, "triton_red_fused_1");
