@@ -20,6 +20,7 @@
 
 #include "core/error.h"
 #include "core/memory_fault.h"
+#include "gate/python_kernels.h"
 #include "gate/registration.h"
 #include "gate/stack_frames.h"
 #include "worker/crash_handler.h"
@@ -34,6 +35,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int kLookMs = 200;
 /// The library's constructors may run for long; the parent watches those.
 constexpr int kReadBytes = 1 << 16;
+/// Importing modules may take as long as so many calls, but no longer than the parent waits for us.
+constexpr int kImportSteps = 12;
+constexpr std::chrono::milliseconds kImportLimitMax{150'000};
 
 std::string full_name(const c10::OperatorName& name) {
   return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
@@ -133,21 +137,31 @@ int GateServer::run() {
 void GateServer::load() {
   const auto start = Clock::now();
   if (!options_.spec.empty()) spec_ = read_op_spec(options_.spec);
+  load_libraries();
+  if (options_.python.wanted) start_python();
+  choose_operators();
+  GateMessage hello;
+  hello.kind = GateMessage::Kind::kLibrary;
+  hello.library = {options_.ops, static_cast<int>(jobs_.size()),
+                   std::chrono::duration<double>(Clock::now() - start).count()};
+  send(hello);
+}
+
+void GateServer::load_libraries() {
   for (const std::string& path : options_.load)
     if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw load_error(path);
   // With Python loaded the library may pull in torch's own part for it, whose operators are not the user's.
   if (dlsym(RTLD_DEFAULT, "Py_IsInitialized")) dlopen("libtorch_python.so", RTLD_NOW | RTLD_GLOBAL);
   const std::set<std::string> before = operator_names();
+  if (options_.ops.empty()) return;
   if (!dlopen(options_.ops.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw load_error(options_.ops);
   auto& dispatcher = c10::Dispatcher::singleton();
   std::vector<c10::OperatorName> names = dispatcher.getAllOpNames();
   std::sort(names.begin(), names.end(),
             [](const c10::OperatorName& a, const c10::OperatorName& b) { return full_name(a) < full_name(b); });
-  std::set<std::string> own;
   for (const c10::OperatorName& name : names) {
     const auto op = dispatcher.findSchema(name);
     if (!op || before.count(full_name(name))) continue;
-    own.insert(full_name(name));
     if (dispatcher.getPyStub(name)) uses_python_ = true;
     jobs_.push_back({.op = *op, .name = full_name(name), .kernels = {}, .resume = {}});
   }
@@ -155,6 +169,49 @@ void GateServer::load() {
     throw HarnessError("the library registers no operator", options_.ops,
                        "give the library whose static initialisers run TORCH_LIBRARY; operators that --load registered "
                        "are not judged");
+  for (Job& job : jobs_) job.kernels = kernels_of(job.op, uses_python_);
+}
+
+void GateServer::start_python() {
+  std::vector<std::string> libraries = options_.load, names;
+  if (!options_.ops.empty()) libraries.push_back(options_.ops);
+  // Only libraries: what the system finds by its name is for the linker.
+  std::erase_if(libraries, [](const std::string& path) { return path.find('/') == std::string::npos; });
+  std::vector<std::string>& modules = options_.python.modules;
+  for (const Job& job : jobs_) {
+    names.push_back(job.name);
+    const std::string module = python_module_of(job.op.operator_name());
+    const bool named = std::any_of(modules.begin(), modules.end(), [&](const std::string& known) {
+      return known == module || std::filesystem::path(known).filename() == module + ".py";
+    });
+    if (!module.empty() && !named) modules.push_back(module);
+  }
+  if (modules.empty())
+    throw HarnessError("no module is known that registers fakes", options_.ops,
+                       "name it with --fakes; the library names none (m.set_python_module)");
+  python_ = std::make_unique<PythonFakes>(options_.python, libraries, names,
+                                          std::min(kImportSteps * options_.step_timeout, kImportLimitMax));
+  std::vector<std::string> others;
+  for (const c10::OperatorHandle& op : define_python_operators(*python_, &others))
+    jobs_.push_back({.op = op, .name = full_name(op.operator_name()), .kernels = {}, .resume = {}});
+  for (Job& job : jobs_) job.kernels = with_python(std::move(job.kernels), job.op, job.name, *python_);
+  for (const std::string& name : others) {
+    GateOperator part;
+    part.name = name;
+    part.not_judged = "a C++ operator of a library that Python loads: give that library with --ops";
+    part.ended = true;
+    foreign_.push_back(std::move(part));
+  }
+  if (!jobs_.empty()) return;
+  throw HarnessError(python_->trouble().empty() ? "the modules define no operator in Python" : python_->trouble(),
+                     "--fakes",
+                     others.empty() ? "mend the module, or name the one that defines operators"
+                                    : "give the library that has " + others.front() + " with --ops");
+}
+
+void GateServer::choose_operators() {
+  std::set<std::string> own;
+  for (const Job& job : jobs_) own.insert(job.name);
   for (const std::string& wanted : options_.only)
     if (!own.count(wanted) && !options_.lenient)
       throw HarnessError("the library has no such operator", "--only " + wanted,
@@ -164,12 +221,7 @@ void GateServer::load() {
     std::erase_if(jobs_, [&](const Job& job) {
       return std::find(options_.only.begin(), options_.only.end(), job.name) == options_.only.end();
     });
-  for (Job& job : jobs_) job.kernels = kernels_of(job.op, uses_python_);
-  GateMessage hello;
-  hello.kind = GateMessage::Kind::kLibrary;
-  hello.library = {options_.ops, static_cast<int>(jobs_.size()),
-                   std::chrono::duration<double>(Clock::now() - start).count()};
-  send(hello);
+  if (!options_.only.empty() || options_.init_spec) foreign_.clear();
 }
 
 /// A name that is nobody's would leave its operator to what is drawn by default, and the verdict would not be about the
@@ -203,6 +255,7 @@ void GateServer::serve() {
   std::vector<Job> waiting(jobs_.rbegin(), jobs_.rend());
   // Every process that judges has one CPU thread and memory of its own to be watched.
   at::set_num_threads(1);
+  for (GateOperator& op : foreign_) send_operator(std::move(op));
   while (!waiting.empty() || !children_.empty()) {
     while (!waiting.empty() && static_cast<int>(children_.size()) < options_.jobs) {
       start(std::move(waiting.back()));
@@ -240,16 +293,21 @@ GateOperator GateServer::hello_of(const Job& job, const OperatorSpec* spec) cons
   }
   if (!job.kernels.meta) {
     if (spec && spec->python_fake)
-      hello.not_judged = "its fake is Python (the spec says so)";
+      hello.not_judged = "its fake is Python (the spec says so)" + (python_ ? ", and " + job.kernels.why_no_meta : "");
     else
       hello.not_judged = job.kernels.why_no_meta;
     if (hello.not_judged.empty() && job.resume.restarts == 0) {
       GateFinding finding;
       finding.kind = "meta-missing";
       finding.message = "no meta kernel: export cannot trace a call";
+      if (python_) {
+        finding.message = "no meta kernel, and no fake in Python: export cannot trace a call";
+        finding.change = "register a fake (torch.library.register_fake), or a C++ kernel for the Meta key";
+      }
       const Registration at = registration_of(job.op, "");
-      finding.file = at.file;
-      finding.line = at.line;
+      finding.file = job.kernels.meta_place.line > 0 ? job.kernels.meta_place.file : at.file;
+      finding.line = job.kernels.meta_place.line > 0 ? job.kernels.meta_place.line : at.line;
+      finding.function = job.kernels.meta_place.function;
       hello.findings = {finding};
     }
   }
@@ -272,8 +330,17 @@ void GateServer::start(Job job) {
     return;
   }
   const bool skip = spec && spec->skip;
+  int python_fd = -1;
+  if (!skip && (job.kernels.python_meta || job.kernels.python_cpu)) {
+    python_fd = python_->connect();
+    if (python_fd < 0) {
+      hello.not_judged = python_->trouble();
+      hello.ended = true;
+    }
+  }
+  const bool lost = hello.ended;
   send_operator(std::move(hello));
-  if (skip || (!job.kernels.meta && !job.kernels.cpu)) return;
+  if (skip || lost || (!job.kernels.meta && !job.kernels.cpu)) return;
 
   auto child = std::make_unique<Child>(Child{.job = std::move(job),
                                              .crumb = nullptr,
@@ -304,7 +371,7 @@ void GateServer::start(Job job) {
     if (child->job.resume.aligned) allocator.set_alignment(64);
     install_crash_handlers(&child->crumb->recorder, &allocator);
     const std::string name = child->job.name;
-    OperatorJudge judge(child->job.op, spec, child->job.kernels, options_.judge, allocator, child->crumb,
+    OperatorJudge judge(child->job.op, spec, child->job.kernels, options_.judge, allocator, child->crumb, python_fd,
                         [&](GateOperator part) {
                           part.name = name;
                           GateMessage message;
@@ -316,6 +383,7 @@ void GateServer::start(Job job) {
     _exit(0);  // the library's destructors are not ours to run
   }
   close(ends[1]);
+  if (python_fd >= 0) close(python_fd);
   child->pipe = ends[0];
   children_.push_back(std::move(child));
 }
@@ -362,7 +430,9 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
   finding.layout = crumb.layout;
   finding.arguments = crumb.arguments;
   finding.weight = crumb.weight;
-  const std::string how = signal == 0
+  const std::string python = crumb.python_death;
+  const std::string how = !python.empty() ? "ends its Python process (" + python + ")"
+                          : signal == 0
                               ? "exits the process"
                               : "dies of " + std::string(sigdescr_np(signal) ? sigdescr_np(signal) : "a signal");
   const auto memory = recorded_memory_fault(recorder);
@@ -387,6 +457,14 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
     finding.precondition = by_default;
   }
   finding.actual = finding.message;
+  const OperatorKernels& kernels = child.job.kernels;
+  if (in_kernel ? kernels.python_cpu : kernels.python_meta) {
+    const SourcePlace& place = in_kernel ? kernels.cpu_place : kernels.meta_place;
+    finding.file = place.file;
+    finding.line = place.line;
+    finding.function = place.function;
+    return finding;
+  }
   const Registration at = registration_of(child.job.op, in_kernel ? "CPU" : "Meta");
   finding.file = at.file;
   finding.line = at.line;
@@ -402,6 +480,14 @@ void GateServer::died(Child* child, int signal, bool hung) {
   const GateCrumb& crumb = *child->crumb;
   Job job = child->job;
   const auto phase = static_cast<GateCrumb::Phase>(crumb.phase.load());
+  if (std::string(crumb.python_death) == strsignal(SIGKILL)) {
+    GateOperator killed;
+    killed.name = job.name;
+    killed.not_judged = "its Python process was killed from outside: is there memory enough?";
+    killed.ended = true;
+    send_operator(std::move(killed));
+    return;
+  }
   ++job.resume.restarts;
   if (phase != GateCrumb::kGuess) ++job.resume.deaths;
   // Vector instructions may rely on the alignment that torch's own allocator gives.
