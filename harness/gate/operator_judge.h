@@ -48,6 +48,9 @@ class OperatorJudge {
 
   void run(const GateResume& resume);
 
+  /// What to do about a fake in Python that needs a number.
+  static constexpr char kPythonChange[] =
+      "compute with the torch.SymInt to the end: int(), range(), list repetition and the like ask it for a number";
   static constexpr size_t kAlternativesMax = 8;
   static constexpr int64_t kElementsMax = int64_t{1} << 19;  ///< of one tensor
   /// Of one tensor without memory; leaves room for what a meta multiplies before int64 overflows.
