@@ -119,6 +119,8 @@ json FakeClient::ask(const json& request) {
       pending_.erase(0, newline + 1);
       if (!answer.is_object()) end("its answer is not understood");
       if (answer.contains("died")) end(answer.value("died", ""));
+      // A fake that forks has two processes that answer.
+      if (answer.value("id", int64_t{-1}) != asked_) end("it answers what was not asked");
       return answer;
     }
     char buffer[1 << 14];
@@ -175,7 +177,8 @@ CallResult FakeClient::run(const DrawnArguments& drawn, const CallPoint& point, 
     names.push_back(symbol.name);
     least.push_back(symbol.min);
   }
-  const json answer = ask({{"op", op_name_},
+  const json answer = ask({{"id", ++asked_},
+                           {"op", op_name_},
                            {"kind", kRunNames[static_cast<int>(kind)]},
                            {"values", point.values},
                            {"names", std::move(names)},

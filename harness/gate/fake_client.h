@@ -36,6 +36,7 @@ class FakeClient {
   const c10::FunctionSchema& schema_;
   GateCrumb* crumb_;
   std::string pending_;
+  int64_t asked_ = 0;         ///< requests; each answer carries its number
   std::vector<int> changed_;  ///< by the last kernel: inputs
 };
 

@@ -154,7 +154,10 @@ bool OperatorJudge::accepts(const DrawnArguments& drawn) {
   GateCrumb::set(crumb_->sizes, "");
   GateCrumb::set(crumb_->arguments, call.builder().text(first));
   crumb_->declared_outs = call.outs_have_declared_size();
-  if (kernels_.python_cpu) return python_.run(drawn, point, RunKind::kKernel).finished;
+  if (kernels_.python_cpu) {
+    const CallResult result = python_.run(drawn, point, RunKind::kKernel);
+    return result.finished || !result.not_followed.empty();
+  }
   allocator_.begin_run({.stage = Stage::kSubject, .freed = FreedMemory::kFilled});
   torch::jit::Stack arguments = call.arguments(point, RunKind::kKernel);
   const std::vector<std::string> names = call.builder().tensor_names(arguments);

@@ -84,7 +84,7 @@ PythonFakes::PythonFakes(const PythonOptions& options, const std::vector<std::st
 
 PythonFakes::~PythonFakes() {
   if (pid_ > 0) {
-    kill(pid_, SIGKILL);
+    kill(-pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
   if (control_ >= 0) close(control_);
@@ -135,7 +135,13 @@ void PythonFakes::start(const std::vector<std::string>& libraries, const std::ve
   posix_spawn_file_actions_adddup2(&actions, log_, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, log_, STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, theirs, kControlFd);
-  const int failed = posix_spawnp(&pid_, program_.c_str(), &actions, nullptr, argv.data(), envp.data());
+  // A group of its own, so that what modules start ends with it.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  const int failed = posix_spawnp(&pid_, program_.c_str(), &actions, &attributes, argv.data(), envp.data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(theirs);
   if (failed) {
@@ -156,7 +162,7 @@ std::string PythonFakes::line(std::chrono::milliseconds limit, const std::string
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) {
       trouble_ = doing + " did not end within " + seconds_text(limit) + " (--timeout sets it)";
-      kill(pid_, SIGKILL);
+      kill(-pid_, SIGKILL);
       waitpid(pid_, nullptr, 0);
       pid_ = -1;
       return "";
@@ -186,6 +192,7 @@ std::string PythonFakes::death() {
     kill(pid_, SIGKILL);
     waitpid(pid_, &status, 0);
   }
+  kill(-pid_, SIGKILL);  // what it started
   pid_ = -1;
   std::string out = WIFSIGNALED(status) ? std::string(strsignal(WTERMSIG(status)))
                                         : "exit code " + std::to_string(WEXITSTATUS(status));

@@ -35,7 +35,7 @@ OperatorKernels with_python(OperatorKernels kernels, const c10::OperatorHandle& 
   }
   const std::string module = python_module_of(op.operator_name());
   if (!python.trouble().empty())
-    kernels.why_no_meta = "it has no C++ meta, and of Python: " + python.trouble();
+    kernels.why_no_meta = "it has no C++ meta, and whether it has a fake in Python is not known: " + python.trouble();
   else if ((!module.empty() && python.imported(module)) || (known && known->defined_in_python))
     kernels.why_no_meta.clear();  // where its fake should be there is none
   else

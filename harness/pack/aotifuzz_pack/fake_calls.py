@@ -58,7 +58,7 @@ def expression_at(frame):
 
 
 def memory_of(tensor):
-    return torch.empty(0, dtype=torch.uint8).set_(tensor.untyped_storage())
+    return torch.empty(0, dtype=torch.uint8, device="cpu").set_(tensor.untyped_storage())
 
 
 class Call:
@@ -90,7 +90,7 @@ class Call:
             memory[-1], memory[-2] = memory[-2], memory[-1]
         elif layout == "gaps":
             memory[-1] = memory[-1] * 2
-        out = torch.empty(memory, dtype=dtype)
+        out = torch.empty(memory, dtype=dtype, device="cpu")
         if self.kind == "kernel" and layout == "gaps":
             out.zero_()
         if layout == "transposed":
@@ -121,10 +121,10 @@ class Call:
         else:
             numbers = [(i * PATTERN_STEP + seed * 3) % PATTERN_MODULUS for i in range(count)]
         if out.dtype.is_floating_point or out.dtype.is_complex:
-            dense = torch.tensor(list(numbers), dtype=torch.float32)
+            dense = torch.tensor(list(numbers), dtype=torch.float32, device="cpu")
             dense = dense if values == "const" else dense * 0.25 - 0.5
         else:
-            dense = torch.tensor([int(n) for n in numbers], dtype=torch.int64)
+            dense = torch.tensor([int(n) for n in numbers], dtype=torch.int64, device="cpu")
             dense = dense & 1 if out.dtype == torch.bool else dense
         out.copy_(dense.reshape(out.shape))
 
@@ -279,7 +279,7 @@ class Call:
             yield answer
         except NotFollowed as error:
             answer["not_followed"] = str(error)
-        except Exception as error:
+        except BaseException as error:  # sys.exit() too: a fake's doing
             answer["error"] = text_of(error)
             answer["place"] = place_of_error(error.__traceback__)
             if isinstance(error, (fake_tensor.DataDependentOutputException, fake_tensor.DynamicOutputShapeException)):

@@ -195,7 +195,7 @@ def serve_operator(sock):
             answer = Call(op, request).run()
         except Exception as error:  # ours, and no fault of the operator's
             answer = {"not_followed": error_text(error)}
-        send(sock, answer)
+        send(sock, answer | {"id": request.get("id")})
 
 
 def how_it_ended(status):
