@@ -4,7 +4,7 @@ Loads libraries, imports modules, says what operators they define, and forks a p
 judged: one that a fake ends, or hangs in, takes nobody with it. A fork so late that torch is loaded costs milliseconds.
 
 On the control socket, a JSON object a line:
-    ->  {"torch": version}, once torch is imported; waits for a line before it goes on
+    ->  {"torch": version}, once torch is imported and warm; waits for a line before it goes on
     ->  {"modules": {name: error or ""}, "libraries": ..., "operators": {name: ...}}
     <-  a byte with a socket (SCM_RIGHTS): a process of its own serves it
 On such a socket requests and answers as in fake_calls.py; a last line {"died": how} where the process did not end by itself.
@@ -143,7 +143,7 @@ def describe(name):
 
 
 def get_ready(args):
-    """Everything that takes long, and the warm-up of what torch imports at the first call."""
+    """Libraries and modules, and what they define."""
     import torch
 
     modules, libraries = {}, {}
@@ -170,6 +170,7 @@ def get_ready(args):
 
 
 def warm_up():
+    """What torch imports at its first calls, once and not in each fork."""
     import torch
 
     from .fake_calls import Call
@@ -272,14 +273,15 @@ def main():
         send(control, {"error": f"torch cannot be imported: {error_text(error)}"})
         return
     torch.set_num_threads(1)
-    send(control, {"torch": torch.__version__})
-    if not control.recv(1):
-        return
-    hello = get_ready(args)
+    # Before the modules, whose time is limited, and which this is none of.
     try:
         warm_up()
     except Exception:
         traceback.print_exc()
+    send(control, {"torch": torch.__version__})
+    if not control.recv(1):
+        return
+    hello = get_ready(args)
     send(control, hello)
     try:
         serve(control)
