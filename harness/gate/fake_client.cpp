@@ -1,6 +1,8 @@
 #include "gate/fake_client.h"
 
 #include <ATen/core/jit_type.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -110,7 +112,7 @@ json FakeClient::ask(const json& request) {
   for (size_t at = 0; at < text.size();) {
     const ssize_t n = send(fd_, text.data() + at, text.size() - at, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) end("its process is gone");
+    if (n <= 0) end(strsignal(SIGKILL));  // the server of all is gone, and it holds our socket too
     at += static_cast<size_t>(n);
   }
   for (;;) {
@@ -126,7 +128,7 @@ json FakeClient::ask(const json& request) {
     char buffer[1 << 14];
     const ssize_t n = read(fd_, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) end("its process is gone");
+    if (n <= 0) end(strsignal(SIGKILL));  // the server of all is gone, and it holds our socket too
     pending_.append(buffer, static_cast<size_t>(n));
   }
 }
