@@ -22,6 +22,7 @@ struct GateCrumb {
   char sizes[192] = {};
   char layout[16] = {};
   char arguments[512] = {};
+  char python_death[192] = {};  ///< how the Python process of the operator ended
   FlightRecorder recorder;
 
   void at(Phase new_phase, int64_t new_step) {

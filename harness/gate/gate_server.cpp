@@ -1,7 +1,6 @@
 #include "gate/gate_server.h"
 
 #include <ATen/Parallel.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,9 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <new>
-#include <set>
 #include <sstream>
 
 #include "core/error.h"
@@ -35,16 +32,6 @@ constexpr int kLookMs = 200;
 /// The library's constructors may run for long; the parent watches those.
 constexpr int kReadBytes = 1 << 16;
 
-std::string full_name(const c10::OperatorName& name) {
-  return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
-}
-
-std::set<std::string> operator_names() {
-  std::set<std::string> out;
-  for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) out.insert(full_name(name));
-  return out;
-}
-
 GateCrumb* new_crumb() {
   void* memory = mmap(nullptr, sizeof(GateCrumb), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
@@ -59,29 +46,6 @@ void write_all(int fd, const std::string& text) {
     if (count <= 0) _exit(kExitWorld);  // the reader is gone
     at += static_cast<size_t>(count);
   }
-}
-
-/// What the dynamic linker says, as an error that tells what to do.
-HarnessError load_error(const std::string& path) {
-  const char* words = dlerror();
-  const std::string text = words ? words : "unknown error";
-  if (!std::filesystem::exists(path)) return HarnessError("the library does not exist", path, "check the path");
-  if (text.find("undefined symbol: Py") != std::string::npos ||
-      text.find("undefined symbol: _Py") != std::string::npos || text.find("libtorch_python") != std::string::npos ||
-      text.find("libpython") != std::string::npos)
-    return HarnessError("the library needs Python (" + text + ")", path,
-                        "link it without libtorch_python: the operators need only libtorch_cpu and libc10. With "
-                        "torch.utils.cpp_extension, keep the pybind part in a library of its own, or pass "
-                        "`--load libpythonX.Y.so` of the interpreter that it was built for");
-  if (text.find("invalid ELF header") != std::string::npos || text.find("file too short") != std::string::npos)
-    return HarnessError("the file is not a shared library", path, "give the .so that registers the operators");
-  if (text.find("undefined symbol") != std::string::npos)
-    return HarnessError("the library needs symbols that are not loaded (" + text + ")", path,
-                        "give the library that has them with --load, or build against the torch that aotifuzz uses");
-  if (text.find("cannot open shared object file") != std::string::npos)
-    return HarnessError("a library that it needs is not found (" + text + ")", path,
-                        "give that library with --load, or set LD_LIBRARY_PATH to its folder");
-  return HarnessError("the library cannot be loaded (" + text + ")", path, "see what ldd says of it");
 }
 
 }  // namespace
@@ -130,70 +94,6 @@ int GateServer::run() {
   }
 }
 
-void GateServer::load() {
-  const auto start = Clock::now();
-  if (!options_.spec.empty()) spec_ = read_op_spec(options_.spec);
-  for (const std::string& path : options_.load)
-    if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw load_error(path);
-  // With Python loaded the library may pull in torch's own part for it, whose operators are not the user's.
-  if (dlsym(RTLD_DEFAULT, "Py_IsInitialized")) dlopen("libtorch_python.so", RTLD_NOW | RTLD_GLOBAL);
-  const std::set<std::string> before = operator_names();
-  if (!dlopen(options_.ops.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw load_error(options_.ops);
-  auto& dispatcher = c10::Dispatcher::singleton();
-  std::vector<c10::OperatorName> names = dispatcher.getAllOpNames();
-  std::sort(names.begin(), names.end(),
-            [](const c10::OperatorName& a, const c10::OperatorName& b) { return full_name(a) < full_name(b); });
-  std::set<std::string> own;
-  for (const c10::OperatorName& name : names) {
-    const auto op = dispatcher.findSchema(name);
-    if (!op || before.count(full_name(name))) continue;
-    own.insert(full_name(name));
-    if (dispatcher.getPyStub(name)) uses_python_ = true;
-    jobs_.push_back({.op = *op, .name = full_name(name), .kernels = {}, .resume = {}});
-  }
-  if (jobs_.empty())
-    throw HarnessError("the library registers no operator", options_.ops,
-                       "give the library whose static initialisers run TORCH_LIBRARY; operators that --load registered "
-                       "are not judged");
-  for (const std::string& wanted : options_.only)
-    if (!own.count(wanted) && !options_.lenient)
-      throw HarnessError("the library has no such operator", "--only " + wanted,
-                         "give ns::name or ns::name.overload, as `--init-spec` prints them");
-  if (!options_.lenient) check_spec();
-  if (!options_.only.empty())
-    std::erase_if(jobs_, [&](const Job& job) {
-      return std::find(options_.only.begin(), options_.only.end(), job.name) == options_.only.end();
-    });
-  for (Job& job : jobs_) job.kernels = kernels_of(job.op, uses_python_);
-  GateMessage hello;
-  hello.kind = GateMessage::Kind::kLibrary;
-  hello.library = {options_.ops, static_cast<int>(jobs_.size()),
-                   std::chrono::duration<double>(Clock::now() - start).count()};
-  send(hello);
-}
-
-/// A name that is nobody's would leave its operator to what is drawn by default, and the verdict would not be about the
-/// spec.
-void GateServer::check_spec() const {
-  std::vector<const OperatorSpec*> lines;
-  for (const auto& [name, line] : spec_) lines.push_back(&line);
-  std::sort(lines.begin(), lines.end(), [](const OperatorSpec* a, const OperatorSpec* b) { return a->line < b->line; });
-  for (const OperatorSpec* line : lines) {
-    const std::string where = options_.spec + " line " + std::to_string(line->line) + ", " + line->name;
-    const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& j) { return j.name == line->name; });
-    if (job == jobs_.end())
-      throw HarnessError("the spec names an operator that the library does not register", where,
-                         "correct the name, as `--init-spec` prints it, or remove the line");
-    const std::vector<std::string> unknown = unknown_arguments(job->op.schema(), *line);
-    if (unknown.empty()) continue;
-    std::string known;
-    for (const c10::Argument& argument : job->op.schema().arguments())
-      known += (known.empty() ? "" : ", ") + argument.name();
-    throw HarnessError("the operator has no argument `" + unknown.front() + "`", where,
-                       known.empty() ? "it takes none: remove it" : "correct the name; its arguments are " + known);
-  }
-}
-
 const OperatorSpec* GateServer::spec_of(const std::string& name) const {
   const auto found = spec_.find(name);
   return found == spec_.end() ? nullptr : &found->second;
@@ -203,6 +103,7 @@ void GateServer::serve() {
   std::vector<Job> waiting(jobs_.rbegin(), jobs_.rend());
   // Every process that judges has one CPU thread and memory of its own to be watched.
   at::set_num_threads(1);
+  for (GateOperator& op : foreign_) send_operator(std::move(op));
   while (!waiting.empty() || !children_.empty()) {
     while (!waiting.empty() && static_cast<int>(children_.size()) < options_.jobs) {
       start(std::move(waiting.back()));
@@ -240,16 +141,21 @@ GateOperator GateServer::hello_of(const Job& job, const OperatorSpec* spec) cons
   }
   if (!job.kernels.meta) {
     if (spec && spec->python_fake)
-      hello.not_judged = "its fake is Python (the spec says so)";
+      hello.not_judged = "its fake is Python (the spec says so)" + (python_ ? ", and " + job.kernels.why_no_meta : "");
     else
       hello.not_judged = job.kernels.why_no_meta;
     if (hello.not_judged.empty() && job.resume.restarts == 0) {
       GateFinding finding;
       finding.kind = "meta-missing";
       finding.message = "no meta kernel: export cannot trace a call";
+      if (python_) {
+        finding.message = "no meta kernel, and no fake in Python: export cannot trace a call";
+        finding.change = "register a fake (torch.library.register_fake), or a C++ kernel for the Meta key";
+      }
       const Registration at = registration_of(job.op, "");
-      finding.file = at.file;
-      finding.line = at.line;
+      finding.file = job.kernels.meta_place.line > 0 ? job.kernels.meta_place.file : at.file;
+      finding.line = job.kernels.meta_place.line > 0 ? job.kernels.meta_place.line : at.line;
+      finding.function = job.kernels.meta_place.function;
       hello.findings = {finding};
     }
   }
@@ -272,8 +178,17 @@ void GateServer::start(Job job) {
     return;
   }
   const bool skip = spec && spec->skip;
+  int python_fd = -1;
+  if (!skip && (job.kernels.python_meta || job.kernels.python_cpu)) {
+    python_fd = python_->connect();
+    if (python_fd < 0) {
+      hello.not_judged = python_->trouble();
+      hello.ended = true;
+    }
+  }
+  const bool lost = hello.ended;
   send_operator(std::move(hello));
-  if (skip || (!job.kernels.meta && !job.kernels.cpu)) return;
+  if (skip || lost || (!job.kernels.meta && !job.kernels.cpu)) return;
 
   auto child = std::make_unique<Child>(Child{.job = std::move(job),
                                              .crumb = nullptr,
@@ -304,7 +219,7 @@ void GateServer::start(Job job) {
     if (child->job.resume.aligned) allocator.set_alignment(64);
     install_crash_handlers(&child->crumb->recorder, &allocator);
     const std::string name = child->job.name;
-    OperatorJudge judge(child->job.op, spec, child->job.kernels, options_.judge, allocator, child->crumb,
+    OperatorJudge judge(child->job.op, spec, child->job.kernels, options_.judge, allocator, child->crumb, python_fd,
                         [&](GateOperator part) {
                           part.name = name;
                           GateMessage message;
@@ -316,6 +231,7 @@ void GateServer::start(Job job) {
     _exit(0);  // the library's destructors are not ours to run
   }
   close(ends[1]);
+  if (python_fd >= 0) close(python_fd);
   child->pipe = ends[0];
   children_.push_back(std::move(child));
 }
@@ -362,7 +278,9 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
   finding.layout = crumb.layout;
   finding.arguments = crumb.arguments;
   finding.weight = crumb.weight;
-  const std::string how = signal == 0
+  const std::string python = crumb.python_death;
+  const std::string how = !python.empty() ? "ends its Python process (" + python + ")"
+                          : signal == 0
                               ? "exits the process"
                               : "dies of " + std::string(sigdescr_np(signal) ? sigdescr_np(signal) : "a signal");
   const auto memory = recorded_memory_fault(recorder);
@@ -387,6 +305,14 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
     finding.precondition = by_default;
   }
   finding.actual = finding.message;
+  const OperatorKernels& kernels = child.job.kernels;
+  if (in_kernel ? kernels.python_cpu : kernels.python_meta) {
+    const SourcePlace& place = in_kernel ? kernels.cpu_place : kernels.meta_place;
+    finding.file = place.file;
+    finding.line = place.line;
+    finding.function = place.function;
+    return finding;
+  }
   const Registration at = registration_of(child.job.op, in_kernel ? "CPU" : "Meta");
   finding.file = at.file;
   finding.line = at.line;
@@ -402,6 +328,14 @@ void GateServer::died(Child* child, int signal, bool hung) {
   const GateCrumb& crumb = *child->crumb;
   Job job = child->job;
   const auto phase = static_cast<GateCrumb::Phase>(crumb.phase.load());
+  if (std::string(crumb.python_death) == strsignal(SIGKILL)) {
+    GateOperator killed;
+    killed.name = job.name;
+    killed.not_judged = "its Python process was killed from outside: is there memory enough?";
+    killed.ended = true;
+    send_operator(std::move(killed));
+    return;
+  }
   ++job.resume.restarts;
   if (phase != GateCrumb::kGuess) ++job.resume.deaths;
   // Vector instructions may rely on the alignment that torch's own allocator gives.

@@ -8,17 +8,19 @@
 
 #include "gate/gate_crumb.h"
 #include "gate/operator_judge.h"
+#include "gate/python_fakes.h"
 #include "store/gate_record.h"
 #include "store/op_spec.h"
 
 namespace aotifuzz {
 
 struct GateServerOptions {
-  std::string ops;                ///< the library whose operators are judged
+  std::string ops;                ///< the library whose operators are judged; "" = those that Python modules define
   std::vector<std::string> load;  ///< loaded before it, in this order
   std::string spec;               ///< path; "" = none
   std::vector<std::string> only;  ///< names of operators; empty: all
   JudgeOptions judge;
+  PythonOptions python;
   bool lenient = false;    ///< operators and arguments in `only` and `spec` that the library does not have are no error
   bool init_spec = false;  ///< only say how arguments would be drawn
   int jobs = 1;
@@ -50,7 +52,9 @@ class GateServer {
   };
 
   void load();
-  void find_operators();
+  void load_libraries();
+  void start_python();
+  void choose_operators();
   void check_spec() const;
   void serve();
   GateOperator hello_of(const Job& job, const OperatorSpec* spec) const;
@@ -67,7 +71,9 @@ class GateServer {
   int message_fd_;
   OpSpec spec_;
   bool uses_python_ = false;
+  std::unique_ptr<PythonFakes> python_;  ///< null: not wanted
   std::vector<Job> jobs_;
+  std::vector<GateOperator> foreign_;  ///< operators that are not judged, and why
   std::vector<std::unique_ptr<Child>> children_;
   std::vector<GateCrumb*> free_crumbs_;
 };

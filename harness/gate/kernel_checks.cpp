@@ -67,6 +67,18 @@ bool comparable(const at::Tensor& a, const at::Tensor& b) {
 
 }  // namespace
 
+GateFinding KernelChecks::changed_input(const std::string& name) {
+  return finding("hidden-mutation", -1, "the kernel changes " + name + ", which the schema does not say",
+                 name + " differs after the call");
+}
+
+GateFinding KernelChecks::shared_input(int output, const std::string& name) {
+  return finding(
+      "undeclared-alias", output,
+      "output " + std::to_string(output) + " shares the memory of " + name + ", which the schema does not say",
+      "the memory of " + name);
+}
+
 CallResult KernelChecks::guarded(const CallPoint& point, uint8_t poison, bool at_start, bool judged) {
   allocator_.begin_run(
       {.stage = Stage::kSubject, .poison = poison, .at_start = at_start, .freed = FreedMemory::kFilled});
@@ -82,9 +94,7 @@ CallResult KernelChecks::guarded(const CallPoint& point, uint8_t poison, bool at
   }
   CallResult result = call_.run(std::move(stack), point, RunKind::kKernel);
   for (size_t i = 0; i < inputs.size() && judged; ++i)
-    if (!written[i] && bytes_of_storage(inputs[i]) != before[i])
-      sink_(point, finding("hidden-mutation", -1, "the kernel changes " + names[i] + ", which the schema does not say",
-                           names[i] + " differs after the call"));
+    if (!written[i] && bytes_of_storage(inputs[i]) != before[i]) sink_(point, changed_input(names[i]));
   for (const MemoryFault& damage : allocator_.end_run())
     if (judged)
       sink_(point, finding("kernel-overruns", -1, "the kernel " + memory_fault_sentence(damage),
@@ -100,11 +110,7 @@ CallResult KernelChecks::run(const CallPoint& point) {
   const std::vector<std::string> names = call_.builder().tensor_names(stack);
   for (size_t i = 0; i < result.facts.size(); ++i) {
     const int alias = result.facts[i].alias;
-    if (alias >= 0 && !may_alias[alias])
-      sink_(point, finding("undeclared-alias", static_cast<int>(i),
-                           "output " + std::to_string(i) + " shares the memory of " + names[alias] +
-                               ", which the schema does not say",
-                           "the memory of " + names[alias]));
+    if (alias >= 0 && !may_alias[alias]) sink_(point, shared_input(static_cast<int>(i), names[alias]));
   }
   look_for_unwritten(point, result);
   return result;

@@ -24,6 +24,9 @@ class KernelChecks {
 
   /// Runs the kernel at `point` and returns what it did. What is wrong goes to the sink.
   CallResult run(const CallPoint& point);
+  /// What is said of an input that was changed, or that output `output` shares its memory with, against the schema.
+  static GateFinding changed_input(const std::string& name);
+  static GateFinding shared_input(int output, const std::string& name);
   /// After the last point: what only shows over all of them.
   void finish(std::vector<std::string>* notes);
 

@@ -8,6 +8,7 @@
 #include "gate/argument_builder.h"
 #include "gate/symbolic_run.h"
 #include "gate/tensor_facts.h"
+#include "gate/unbacked_sizes.h"
 
 namespace aotifuzz {
 
@@ -25,6 +26,11 @@ struct CallResult {
   std::string read_data;     ///< the ATen operator by which a meta read values of a tensor; "" = none
   std::string without_meta;  ///< an operator that the meta calls and that has no C++ meta; "" = none
   std::string unruled;       ///< the ATen operator without a rule that spoiled a symbolic run
+  // Of calls in Python (fake_client.h):
+  SourcePlace throw_place;             ///< where it raised
+  std::vector<UnbackedSize> unbacked;  ///< symbols behind those of the call
+  bool path_known = true;              ///< false: a condition that it went by has no form here
+  std::string not_followed;            ///< an expression or output that has no form here; "" = none
 };
 
 /// Calls one operator in the three kinds of run. Autograd is left out: what is judged is what lies below it.

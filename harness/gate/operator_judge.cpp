@@ -25,21 +25,8 @@ bool has_composite(const c10::OperatorHandle& op) {
          op.hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd);
 }
 
-/// "x.size(0)" -> "use x.sym_size(0)".
-std::string change_for(const std::string& call) {
-  const size_t dot = call.rfind('.');
-  if (call == "guard_int()" || dot == std::string::npos)
-    return "compute with c10::SymInt to the end; do not ask it for an int64_t";
-  for (const char* method : {"sizes()", "size(", "strides()", "numel()", "storage_offset()"})
-    if (call.compare(dot + 1, std::string(method).size(), method) == 0)
-      return "use `" + call.substr(0, dot + 1) + "sym_" + call.substr(dot + 1) + "`";
-  if (const size_t quote = call.find("'s "); quote != std::string::npos) return "use sym_" + call.substr(quote + 3);
-  return "compute with c10::SymInt to the end";
-}
-
-std::string change_for_intermediate(const std::string& call) {
-  const size_t at = call.find("'s ");
-  return at == std::string::npos ? change_for(call) : "use `sym_" + call.substr(at + 3) + "`";
+std::string full_name(const c10::OperatorName& name) {
+  return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
 }
 
 int64_t total(const SymbolValues& values) { return std::accumulate(values.begin(), values.end(), int64_t{0}); }
@@ -58,23 +45,35 @@ OperatorKernels kernels_of(const c10::OperatorHandle& op, bool library_uses_pyth
   if (stub && !own_meta) out.meta = false;  // a fake in Python comes before a composite kernel
   if (out.meta) return out;
   if (stub)
-    out.why_no_meta = std::string("its fake is Python (module ") + stub->first + ")";
+    out.why_no_meta = std::string("its fake is Python: give --fakes ") + stub->first + " to judge it";
   else if (library_uses_python)
-    out.why_no_meta = "it has no C++ meta, and other operators of the library have theirs in Python";
+    out.why_no_meta =
+        "it has no C++ meta, and other operators of the library have theirs in Python: give --fakes MODULE to judge it";
   return out;
 }
 
 OperatorJudge::OperatorJudge(const c10::OperatorHandle& op, const OperatorSpec* spec, const OperatorKernels& kernels,
-                             const JudgeOptions& options, GuardAllocator& allocator, GateCrumb* crumb, Report report)
+                             const JudgeOptions& options, GuardAllocator& allocator, GateCrumb* crumb, int python_fd,
+                             Report report)
     : op_(op),
       spec_(spec),
       kernels_(kernels),
       options_(options),
       allocator_(allocator),
       crumb_(crumb),
-      report_(std::move(report)) {
-  const c10::OperatorName name = op.operator_name();
-  name_ = name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
+      report_(std::move(report)),
+      name_(full_name(op.operator_name())),
+      python_(python_fd, name_, op_.schema(), crumb) {}
+
+CallResult OperatorJudge::run_meta(const CallPoint& point, RunKind kind) {
+  if (kernels_.python_meta) return python_.run(drawn_, point, kind);
+  return call_->run(call_->arguments(point, kind), point, kind);
+}
+
+CallResult OperatorJudge::run_kernel(const CallPoint& point) {
+  if (!kernels_.python_cpu) return checks_->run(point);
+  return python_.run_kernel(*call_, drawn_, point,
+                            [this](const CallPoint& at, GateFinding finding) { add_finding(at, std::move(finding)); });
 }
 
 void OperatorJudge::note(std::string text) {
@@ -103,7 +102,24 @@ void OperatorJudge::leave_crumb(GateCrumb::Phase phase, int64_t step, const Call
   crumb_->at(phase, step);
 }
 
-void OperatorJudge::add_finding(const CallPoint& point, GateFinding finding, const std::vector<void*>& frames) {
+void OperatorJudge::place_finding(GateFinding* finding, const SourcePlace& place) const {
+  const bool in_python = finding->of_kernel() ? kernels_.python_cpu : kernels_.python_meta;
+  const SourcePlace& side = finding->of_kernel() ? kernels_.cpu_place : kernels_.meta_place;
+  if (in_python && (place.line > 0 || side.line > 0)) {
+    const SourcePlace& known = place.line > 0 ? place : side;
+    finding->file = known.file;
+    finding->line = known.line;
+    finding->function = known.function.empty() ? "Python" : known.function;
+    return;
+  }
+  const std::string key = finding->kind == "int-for-size" ? "" : finding->of_kernel() ? "CPU" : "Meta";
+  const Registration at = registration_of(op_, key);
+  finding->file = at.file;
+  finding->line = at.line;
+}
+
+void OperatorJudge::add_finding(const CallPoint& point, GateFinding finding, const std::vector<void*>& frames,
+                                const SourcePlace& place) {
   if (kernels_.decomposed && (finding.kind == "hidden-mutation" || finding.kind == "undeclared-alias")) return;
   finding.sizes = values_text(point.values);
   finding.layout = layout_name(point.layout);
@@ -113,20 +129,17 @@ void OperatorJudge::add_finding(const CallPoint& point, GateFinding finding, con
   // Whether a kernel writes everything may hang on values that nobody called legal: an index, a length, a count.
   if ((finding.kind == "kernel-unwritten" || finding.kind == "kernel-reads-unwritten") && drawn_.by_default)
     finding.precondition = values_may_matter(finding.arguments);
-  const bool of_kernel = finding.kind.starts_with("kernel-") || finding.kind == "hidden-mutation" ||
-                         finding.kind == "undeclared-alias" || finding.kind == "one-sided-error";
-  const Registration at = registration_of(op_, finding.kind == "int-for-size" ? "" : of_kernel ? "CPU" : "Meta");
-  finding.file = at.file;
-  finding.line = at.line;
+  place_finding(&finding, place);
   // Of one fault a few sizes are enough, but a smaller one is always news.
   const std::string same = finding.kind + std::to_string(finding.output) + finding.change +
-                           (finding.frames.empty() ? "" : std::to_string(finding.frames[0].offset));
+                           (finding.frames.empty() ? "" : std::to_string(finding.frames[0].offset)) +
+                           (place.line > 0 ? ":" + std::to_string(place.line) : "");
   const std::string size = " " + std::to_string(finding.weight);
   const auto alike = static_cast<size_t>(
       std::count_if(seen_.begin(), seen_.end(), [&](const std::string& key) { return key.starts_with(same + " "); }));
   if (!seen_.insert(same + size + finding.layout).second) return;
   if (alike >= kSymptomsMax && finding.weight > 3 * static_cast<int64_t>(point.values.size())) return;
-  if (of_kernel && frames.empty() && finding.kind != "one-sided-error")
+  if (finding.of_kernel() && !kernels_.python_cpu && frames.empty() && finding.kind != "one-sided-error")
     finding.frames = frames_in_libraries(call_->locate_in_kernel(point, finding.output));
   GateOperator part;
   part.findings = {std::move(finding)};
@@ -141,6 +154,10 @@ bool OperatorJudge::accepts(const DrawnArguments& drawn) {
   GateCrumb::set(crumb_->sizes, "");
   GateCrumb::set(crumb_->arguments, call.builder().text(first));
   crumb_->declared_outs = call.outs_have_declared_size();
+  if (kernels_.python_cpu) {
+    const CallResult result = python_.run(drawn, point, RunKind::kKernel);
+    return result.finished || !result.not_followed.empty();
+  }
   allocator_.begin_run({.stage = Stage::kSubject, .freed = FreedMemory::kFilled});
   torch::jit::Stack arguments = call.arguments(point, RunKind::kKernel);
   const std::vector<std::string> names = call.builder().tensor_names(arguments);
@@ -195,29 +212,10 @@ void OperatorJudge::mine(const CallResult& result) {
   mined_.merge(SizeFamily::worth_trying(constants));
 }
 
-void OperatorJudge::report_events(const CallPoint& point, const CallResult& result) {
-  GateOperator guards;
-  for (const SizeEvent& event : result.events) {
-    const std::string text = event.expression->text(call_->symbol_names());
-    if (event.kind != SizeEvent::Kind::kNumber) {
-      guards.guards.push_back(event.result ? text : "not " + text);
-      continue;
-    }
-    if (!event.aten.empty()) continue;  // ATen's own Meta kernel asked: not the meta's doing
-    GateFinding finding;
-    finding.kind = "meta-specialises";
-    finding.message = "`" + event.call + "` turns " + text + " into the number " + std::to_string(event.result);
-    finding.expected = text;
-    finding.actual = std::to_string(event.result);
-    finding.change = change_for_intermediate(event.call);
-    add_finding(point, std::move(finding), event.frames);
-  }
-  report_(std::move(guards));
-}
-
 void OperatorJudge::run_symbolic_point(const CallPoint& point, const std::string& key, bool reporting) {
-  const CallResult result = call_->run(call_->arguments(point, RunKind::kSymbolic), point, RunKind::kSymbolic);
+  const CallResult result = run_meta(point, RunKind::kSymbolic);
   mine(result);
+  if (!result.not_followed.empty()) not_followed_ = result.not_followed;
   if (!result.unruled.empty()) unruled_ = result.unruled;
   if (!result.without_meta.empty() && result.read_data.empty()) {
     without_meta_ = result.without_meta;
@@ -227,6 +225,7 @@ void OperatorJudge::run_symbolic_point(const CallPoint& point, const std::string
   Symbolic& kept = symbolic_[key];
   kept.finished = result.finished;
   kept.facts = result.facts;
+  kept.unbacked = result.unbacked;
   bool numbers = false;
   for (const SizeEvent& event : result.events) {
     numbers |= event.kind == SizeEvent::Kind::kNumber;
@@ -234,25 +233,28 @@ void OperatorJudge::run_symbolic_point(const CallPoint& point, const std::string
       kept.path.push_back(event.result ? event.expression
                                        : SizeExpr::make(SizeExpr::Op::kNot, SizeExpr::Type::kBool, {event.expression}));
   }
-  kept.exact = result.finished && result.unruled.empty() && !numbers;
+  kept.exact =
+      result.finished && result.unruled.empty() && result.path_known && result.not_followed.empty() && !numbers;
   if (result.finished && reporting) {
     GateOperator part;
     for (size_t i = 0; i < result.facts.size(); ++i)
       if (result.facts[i].defined)
-        part.expressions[key + " output " + std::to_string(i)] = result.facts[i].symbolic_sizes(call_->symbol_names());
+        part.expressions[key + " output " + std::to_string(i)] =
+            result.facts[i].symbolic_sizes(names_with_unbacked(call_->symbol_names(), result.unbacked.size()));
     report_(std::move(part));
   }
-  if (result.finished || !result.unruled.empty() || !reporting) return;
+  if (result.finished || !result.unruled.empty() || !result.not_followed.empty() || !reporting) return;
   // With numbers in place of symbols the meta may be fine: then it is the symbols that it cannot stand.
-  const CallResult plain = call_->run(call_->arguments(point, RunKind::kMeta), point, RunKind::kMeta);
+  const CallResult plain = run_meta(point, RunKind::kMeta);
   if (!plain.finished) return;
   GateFinding finding;
   finding.kind = "meta-specialises";
   finding.message = "the meta raises with symbolic sizes, and not with numbers: " + result.error;
   finding.expected = result.error;
   finding.actual = "no error with the sizes as numbers";
-  finding.change = "compute with c10::SymInt to the end; do not ask it for an int64_t";
-  add_finding(point, std::move(finding), result.throw_frames);
+  finding.change =
+      kernels_.python_meta ? kPythonChange : "compute with c10::SymInt to the end; do not ask it for an int64_t";
+  add_finding(point, std::move(finding), result.throw_frames, result.throw_place);
 }
 
 void OperatorJudge::run_symbolically(bool reporting) {
@@ -269,131 +271,29 @@ void OperatorJudge::run_symbolically(bool reporting) {
       for (const SymbolValues& values : family.few()) {
         point.values = values;
         if (call_->builder().largest_tensor(point) > kElementsMaxSymbolic) continue;
-        mine(call_->run(call_->arguments(point, RunKind::kSymbolic), point, RunKind::kSymbolic));
+        ++crumb_->beat;
+        mine(run_meta(point, RunKind::kSymbolic));
       }
     }
-}
-
-void OperatorJudge::compare_expression(const CallPoint& point, const CallResult& meta, const CallResult& kernel,
-                                       const std::string& key) {
-  const auto found = symbolic_.find(key);
-  if (found == symbolic_.end() || !found->second.exact) return;
-  for (const SizeExprPtr& condition : found->second.path)
-    if (condition->integer(point.values) == 0) return;
-  int changed = -1, changes = 0;
-  for (size_t i = 0; i < point.values.size(); ++i)
-    if (point.values[i] != family_->base()[i]) changed = static_cast<int>(i), ++changes;
-  const bool plain_int = changes == 1 && drawn_.is_plain_int[changed];
-  for (size_t i = 0; i < point.values.size(); ++i)
-    if (changes > 1 && drawn_.is_plain_int[i] && point.values[i] != family_->base()[i]) return;
-  const auto names = call_->builder().tensor_names(call_->builder().build(point, RunKind::kMeta));
-  for (const FactsDifference& difference : compare_facts(found->second.facts, kernel.facts, point.values, names)) {
-    GateFinding finding;
-    finding.output = difference.output;
-    finding.actual = difference.kernel;
-    const TensorFacts& facts = found->second.facts[std::max(difference.output, 0)];
-    finding.expected = facts.symbolic_sizes(call_->symbol_names()) + " = " + difference.meta;
-    if (!plain_int) {
-      finding.kind = difference.kind;
-      finding.message = "with symbolic sizes the meta says " + difference.meta +
-                        " and with numbers what the kernel made, " + difference.kernel;
-      if (finding.expected.find("//") != std::string::npos)
-        finding.change =
-            "`/` of c10::SymInt rounds down, that of int64_t towards zero: keep what is divided from being negative";
-      const bool known = difference.output >= 0 && difference.output < static_cast<int>(meta.made_frames.size());
-      add_finding(point, std::move(finding), known ? meta.made_frames[difference.output] : std::vector<void*>());
-      continue;
-    }
-    const std::string argument = drawn_.argument_of_symbol[changed];
-    const auto& sizes = kernel.facts[std::max(difference.output, 0)].sizes;
-    const bool is_a_size = std::any_of(sizes.begin(), sizes.end(), [&](const SizeExprPtr& size) {
-      return size->integer({}) == point.values[changed];
-    });
-    if (!is_a_size) {
-      note("sizes depend on the value of `" + argument + "`, an int: compiled for one value of it");
-      continue;
-    }
-    finding.kind = "int-for-size";
-    finding.message = "`" + argument + "` is a size of output " + std::to_string(difference.output) +
-                      ", and the schema declares it int";
-    finding.change = "declare it `SymInt " + argument +
-                     "`; if it is a constant of the model, give its values in the spec (" + argument + "=64|128)";
-    add_finding(point, std::move(finding));
-  }
-}
-
-void OperatorJudge::compare(const CallPoint& point, const CallResult& meta, const CallResult& kernel,
-                            const std::string& key) {
-  GateFinding finding;
-  if (!kernel.finished) {
-    ++refused_;
-    if (!meta.finished) return;
-    if (point.layout != DrawnLayout::kContiguous) {
-      ++refused_layouts_[layout_name(point.layout)];
-      return;
-    }
-    finding.kind = "one-sided-error";
-    finding.message = "the kernel refuses what the meta accepts: " + kernel.error;
-    finding.expected = "accepted";
-    finding.actual = kernel.error;
-    finding.precondition = drawn_.by_default;
-    add_finding(point, std::move(finding));
-    return;
-  }
-  if (!meta.without_meta.empty() && meta.read_data.empty()) {
-    without_meta_ = meta.without_meta;
-    return;
-  }
-  if (!meta.finished) {
-    finding.kind = meta.read_data.empty() ? "meta-raises" : "meta-reads-data";
-    finding.message = meta.read_data.empty() ? "the meta raises where the kernel does not: " + meta.error
-                                             : "the meta reads values of a tensor (" + meta.read_data + ")";
-    finding.expected = meta.error;
-    finding.actual = "accepted";
-    add_finding(point, std::move(finding), meta.throw_frames);
-    return;
-  }
-  const auto names = call_->builder().tensor_names(call_->builder().build(point, RunKind::kMeta));
-  const auto symbolic = symbolic_.find(key);
-  bool differs = false;
-  for (FactsDifference& difference : compare_facts(meta.facts, kernel.facts, point.values, names)) {
-    differs = true;
-    finding = {};
-    finding.kind = difference.kind;
-    finding.output = difference.output;
-    finding.message = "output " + std::to_string(difference.output) + ": the meta says " + difference.meta +
-                      ", the kernel made " + difference.kernel;
-    if (difference.output < 0)
-      finding.message = "the meta says " + difference.meta + ", the kernel made " + difference.kernel;
-    finding.expected = difference.meta;
-    if (symbolic != symbolic_.end() && symbolic->second.exact && difference.output >= 0 &&
-        difference.output < static_cast<int>(symbolic->second.facts.size())) {
-      const TensorFacts& facts = symbolic->second.facts[difference.output];
-      if (facts.defined && difference.meta.front() == '[')
-        finding.expected = (difference.kind == "meta-wrong-size" ? facts.symbolic_sizes(call_->symbol_names())
-                                                                 : facts.symbolic_strides(call_->symbol_names())) +
-                           " = " + difference.meta;
-    }
-    finding.actual = difference.kernel;
-    const bool known = difference.output >= 0 && difference.output < static_cast<int>(meta.made_frames.size());
-    add_finding(point, std::move(finding), known ? meta.made_frames[difference.output] : std::vector<void*>());
-  }
-  if (!differs) compare_expression(point, meta, kernel, key);
 }
 
 bool OperatorJudge::run_point(const CallPoint& point, const std::string& key) {
   CallResult meta;
   if (kernels_.meta) {
     leave_crumb(GateCrumb::kMeta, points_, point);
-    meta = call_->run(call_->arguments(point, RunKind::kMeta), point, RunKind::kMeta);
+    meta = run_meta(point, RunKind::kMeta);
+    if (!meta.not_followed.empty()) not_followed_ = meta.not_followed;
   }
   leave_crumb(GateCrumb::kKernel, points_, point);
-  const CallResult kernel = checks_->run(point);
+  const CallResult kernel = run_kernel(point);
+  if (!kernel.not_followed.empty()) not_followed_ = kernel.not_followed;
   if (options_.values) {
     GateOperator part;
+    std::vector<FactsDifference> differences;
+    const SymbolValues values = bind_unbacked(point.values, meta.unbacked, meta.facts, kernel.facts, &differences);
     const auto text = [&](const CallResult& result) {
       std::string out;
-      for (const TensorFacts& facts : result.facts) out += (out.empty() ? "" : "; ") + facts.text(point.values);
+      for (const TensorFacts& facts : result.facts) out += (out.empty() ? "" : "; ") + facts.text(values);
       return result.finished ? out : std::string("raises");
     };
     part.values[key + " " + values_text(point.values)] = {kernels_.meta ? text(meta) : "no meta", text(kernel)};
@@ -401,6 +301,8 @@ bool OperatorJudge::run_point(const CallPoint& point, const std::string& key) {
   }
   if (kernel.out_of_memory || meta.out_of_memory)
     ++out_of_memory_;
+  else if (!meta.not_followed.empty() || !kernel.not_followed.empty())
+    return true;
   else if (kernels_.meta)
     compare(point, meta, kernel, key);
   else
@@ -449,6 +351,7 @@ void OperatorJudge::run(const GateResume& resume) {
   family_ = std::make_unique<SizeFamily>(drawn_.symbols, mined_);
   if (kernels_.cpu) run_points(resume);
   checks_->finish(&part.notes);
+  if (kernels_.python_cpu) part.notes.push_back("its kernel is Python: what it does to memory is not watched");
   for (const auto& [layout, count] : refused_layouts_)
     part.notes.push_back("the kernel refuses tensors with layout " + layout + " that the meta accepts");
   if (out_of_memory_ > 0) part.notes.push_back(std::to_string(out_of_memory_) + " points left out: out of memory");
@@ -456,9 +359,12 @@ void OperatorJudge::run(const GateResume& resume) {
     part.not_judged = "every size of the spec is too large to run (" + std::to_string(left_out_ + out_of_memory_) +
                       " points left out)";
   else if (!without_meta_.empty())
-    part.not_judged = "its meta calls " + without_meta_ + ", which has no C++ meta";
+    part.not_judged =
+        "its meta calls " + without_meta_ + (kernels_.python_meta ? ", which has no fake" : ", which has no C++ meta");
   else if (!unruled_.empty())
     part.not_judged = "its meta calls " + unruled_ + ", whose sizes are not followed: only numbers were compared";
+  else if (!not_followed_.empty())
+    part.not_judged = "what Python says of it has no form here: " + not_followed_;
   else if (!kernels_.cpu)
     part.not_judged = "it has no CPU kernel: only the meta's use of symbols was looked at";
   else if (kernels_.meta && refused_ == points_ && points_ > 0)

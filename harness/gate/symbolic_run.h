@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gate/size_expr.h"
+#include "gate/source_place.h"
 
 namespace aotifuzz {
 
@@ -22,6 +23,7 @@ struct SizeEvent {
   std::string call;           ///< of kNumber: what asked, "x.size(0)"
   std::string aten;           ///< the ATen operator without a rule that asked; "" = the meta itself
   std::vector<void*> frames;  ///< return addresses, innermost first
+  SourcePlace place{};        ///< of a fake in Python, which has no addresses
 };
 
 /// What happens on this thread between construction and destruction, or a pause, when symbolic sizes are asked for

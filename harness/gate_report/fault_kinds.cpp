@@ -26,8 +26,8 @@ const std::vector<FaultKind>& fault_kinds() {
        "compute sizes from sizes alone; sizes that depend on values need a fake in "
        "Python with new_dynamic_size()"},
       {"meta-missing", "no meta kernel: export cannot trace a call",
-       "register one for the Meta key; if its fake is Python, say so with m.set_python_module(), or @python-fake in "
-       "the spec"},
+       "register one for the Meta key; if its fake is Python, give its module with --fakes, or say so with "
+       "m.set_python_module() or @python-fake in the spec"},
       {"int-for-size", "a size is declared int in the schema: each value of it is a program of its own",
        "declare it SymInt"},
       {"undeclared-alias",

@@ -18,6 +18,11 @@ struct Source {
   const SourceLines& lines;
 };
 
+SourceLine source_line_of(const GateFinding& finding, const SourceLines& lines) {
+  if (!finding.function.empty()) return {finding.file, finding.line, finding.function};
+  return lines.user_line(finding.frames);
+}
+
 /// Findings with the same key have one cause.
 std::string cause_of(const GateFinding& finding, const SourceLine& line) {
   const std::string where = line.line > 0 ? line.file + ":" + std::to_string(line.line) : line.function;
@@ -48,7 +53,7 @@ GateFault fault_from(const Source& source, const GateFinding& finding) {
   GateFault fault;
   fault.kind = finding.kind;
   fault.message = finding.message;
-  fault.where = source.lines.user_line(finding.frames);
+  fault.where = source_line_of(finding, source.lines);
   if (fault.where.line == 0 && finding.line > 0) {
     fault.where.file = find_source(finding.file, source.library);
     fault.where.line = registration_line(fault.where.file, finding.line, source.op);
@@ -120,7 +125,7 @@ std::vector<GateFault> faults_of(const Source& source, const std::vector<GateFin
   std::map<std::string, std::vector<GateFinding>> by_cause;
   for (const GateFinding& finding : findings)
     if (finding.precondition == preconditions)
-      by_cause[cause_of(finding, source.lines.user_line(finding.frames))].push_back(finding);
+      by_cause[cause_of(finding, source_line_of(finding, source.lines))].push_back(finding);
   std::vector<GateFault> faults;
   for (const auto& [cause, same] : by_cause) faults.push_back(fold(source, same));
   absorb_specialised(&faults);

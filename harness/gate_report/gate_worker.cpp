@@ -39,18 +39,38 @@ std::string worker_program() {
   return path;
 }
 
+/// The folder that holds aotifuzz_pack: beside the programs where they are installed, or in the source tree.
+std::string pack_folder() {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> folders;
+  if (const char* given = std::getenv("AOTIFUZZ_PACK"); given && *given) {
+    folders.emplace_back(given);
+  } else {
+    std::error_code error;
+    const fs::path programs = fs::read_symlink("/proc/self/exe", error).parent_path();
+    folders = {programs / "../share/aotifuzz", programs / "../harness/pack"};
+  }
+  std::error_code error;
+  for (const fs::path& folder : folders)
+    if (fs::exists(folder / "aotifuzz_pack/fakes.py", error)) return fs::canonical(folder, error).string();
+  throw HarnessError("aotifuzz_pack, which runs fakes in Python, is not found", folders.back().string(),
+                     "set AOTIFUZZ_PACK to the folder that holds aotifuzz_pack");
+}
+
 std::vector<std::string> words_of(const GateRequest& request) {
-  std::vector<std::string> words = {worker_program(),
-                                    "--ops",
-                                    request.ops,
-                                    "--jobs",
-                                    std::to_string(request.jobs),
-                                    "--step-timeout-ms",
+  std::vector<std::string> words = {worker_program(), "--jobs", std::to_string(request.jobs), "--step-timeout-ms",
                                     std::to_string(request.step_timeout.count())};
   const auto add = [&](const char* flag, const std::string& value) {
     words.emplace_back(flag);
     words.push_back(value);
   };
+  if (!request.ops.empty()) add("--ops", request.ops);
+  if (request.use_python) {
+    words.emplace_back("--use-python");
+    add("--pack", pack_folder());
+    if (!request.python.empty()) add("--python", request.python);
+    for (const std::string& module : request.fakes) add("--fakes", module);
+  }
   for (const std::string& library : request.load) add("--load", library);
   if (!request.spec.empty()) add("--spec", request.spec);
   for (const std::string& name : request.only) add("--only", name);

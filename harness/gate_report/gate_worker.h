@@ -15,6 +15,9 @@ struct GateRequest {
   std::string spec;
   std::vector<std::string> only;
   std::vector<int64_t> constants;  ///< sizes around these are tried too
+  bool use_python = false;         ///< fakes in Python are judged: `fakes`, and the modules that the library names
+  std::string python;              ///< program; "" = the worker looks for one
+  std::vector<std::string> fakes;  ///< modules
   bool values = false;
   bool init_spec = false;
   bool lenient = false;  ///< operators and arguments in `spec` and `only` that the library does not have are no error

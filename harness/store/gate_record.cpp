@@ -16,7 +16,7 @@ void from_json(const json& in, GateFrame& frame) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GateFinding, kind, message, sizes, layout, arguments, expected, actual,
-                                                change, output, weight, precondition, frames, file, line)
+                                                change, output, weight, precondition, frames, file, line, function)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GateValue, meta, kernel)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GateOperator, name, schema, not_judged, drawn_by_default, arguments,
                                                 findings, notes, expressions, guards, values, mined, points, refused,

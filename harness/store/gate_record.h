@@ -35,6 +35,12 @@ struct GateFinding {
   std::vector<GateFrame> frames;  ///< innermost first, in the user's libraries
   std::string file;  ///< where the operator's kernel or schema is registered: for when the frames lead nowhere
   int line = 0;
+  std::string function;  ///< not "": `file` and `line` are the code itself, a Python function's
+
+  bool of_kernel() const {
+    return kind.starts_with("kernel-") || kind == "hidden-mutation" || kind == "undeclared-alias" ||
+           kind == "one-sided-error";
+  }
 };
 
 /// What meta and kernel said at one point.

@@ -40,7 +40,7 @@ GateRun run_on(const GateRequest& request) {
 }  // namespace
 
 void GateCommand::declare(CLI::App& app) {
-  app.add_option("--ops", ops_, "Library that registers the operators")->required();
+  app.add_option("--ops", ops_, "Library that registers the operators; may be left out with --fakes");
   app.add_option("--load", load_, "Library that it needs, loaded first and not judged (repeatable)")
       ->allow_extra_args(false);
   app.add_option("--spec", spec_, "What is known of the operators' arguments, a line each; `--init-spec` writes one");
@@ -49,6 +49,12 @@ void GateCommand::declare(CLI::App& app) {
   app.add_option("--base", base_,
                  "The library before the change: say what the change does, exit 1 only on what it made worse");
   app.add_flag("--all", all_, "With --base: also list faults that were there before");
+  app.add_option("--fakes", fakes_,
+                 "Python module, or file, that registers fakes or defines operators: judge those too (repeatable)")
+      ->allow_extra_args(false);
+  app.add_option("--python", python_,
+                 "Python that runs them (default: the one of the worker's torch, else python3); without --fakes: judge "
+                 "the fakes in modules that the library names");
   app.add_flag("--init-spec", init_spec_, "Write a spec drawn from the schemas to stdout, and judge nothing");
   app.add_option("--timeout", timeout_, "Time limit of one call")->capture_default_str();
   app.add_option("--jobs", jobs_, "Operators judged at once (default: one a CPU)")->check(CLI::Range(1, 1024));
@@ -60,7 +66,10 @@ void GateCommand::declare(CLI::App& app) {
 
 GateRequest GateCommand::request() const {
   GateRequest out;
-  out.ops = as_path(ops_);
+  if (!ops_.empty()) out.ops = as_path(ops_);
+  out.use_python = !fakes_.empty() || !python_.empty();
+  out.python = python_;
+  out.fakes = fakes_;
   for (const std::string& library : load_) out.load.push_back(as_path_or_name(library));
   if (!spec_.empty()) out.spec = spec_;
   out.only = only_;
@@ -69,12 +78,19 @@ GateRequest GateCommand::request() const {
   return out;
 }
 
+std::string GateCommand::subject() const {
+  std::string out = ops_;
+  for (const std::string& module : fakes_)
+    if (ops_.empty()) out += (out.empty() ? "" : " ") + module;
+  return out;
+}
+
 int GateCommand::init_spec() const {
   GateRequest asked = request();
   asked.init_spec = true;
   const GateRun run = run_on(asked);
   fmt::print("# {} operators of {}. Edit the sizes that belong together, then pass this file with --spec.\n",
-             run.operators.size(), std::filesystem::path(ops_).filename().string());
+             run.operators.size(), std::filesystem::path(subject()).filename().string());
   for (const GateOperator& op : run.operators) {
     if (!op.schema.empty()) fmt::print("# {}\n", op.schema);
     fmt::print("{}\n", op.arguments);
@@ -85,7 +101,7 @@ int GateCommand::init_spec() const {
 void GateCommand::write_reports(const std::vector<OperatorVerdict>& verdicts, const std::string& json) const {
   if (!json_path_.empty() && json_path_ != "-") write_result_file(json_path_, json);
   if (junit_path_.empty() && sarif_path_.empty() && !github_) return;
-  const CiReport report = gate_ci_report(ops_, verdicts, AOTIFUZZ_VERSION);
+  const CiReport report = gate_ci_report(subject(), verdicts, AOTIFUZZ_VERSION);
   if (!junit_path_.empty()) write_result_file(junit_path_, junit_xml(report));
   if (!sarif_path_.empty()) write_result_file(sarif_path_, sarif_json(report));
   if (github_) fmt::print(json_path_ == "-" ? stderr : stdout, "{}", github_annotations(report));
@@ -97,7 +113,7 @@ int GateCommand::judge() {
   const bool faults = std::any_of(verdicts.begin(), verdicts.end(),
                                   [](const OperatorVerdict& v) { return v.status == GateStatus::kFaults; });
   const int code = faults ? kExitFaults : kExitNoFaults;
-  const std::string json = gate_json(ops_, verdicts, code);
+  const std::string json = gate_json(subject(), verdicts, code);
   fmt::print("{}", json_path_ == "-" ? json : gate_text(verdicts));
   write_reports(verdicts, json);
   return code;
@@ -115,6 +131,10 @@ int GateCommand::compare() {
 }
 
 int GateCommand::run() {
+  if (ops_.empty() && (fakes_.empty() || !base_.empty()))
+    throw UsageError("there is nothing to judge", "--ops",
+                     base_.empty() ? "give the library that registers the operators, or a Python module with --fakes"
+                                   : "give the library after the change");
   if (all_ && base_.empty())
     throw UsageError("nothing to compare with", "--all", "give the library before the change with --base");
   if (init_spec_ && !base_.empty()) throw UsageError("two things at once", "--init-spec --base", "leave one out");

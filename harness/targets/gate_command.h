@@ -20,10 +20,11 @@ class GateCommand {
   int init_spec() const;
   int judge();
   int compare();
+  std::string subject() const;  ///< what is judged: the library, or the modules
   void write_reports(const std::vector<OperatorVerdict>& verdicts, const std::string& json) const;
 
-  std::string ops_, base_, spec_, json_path_, junit_path_, sarif_path_;
-  std::vector<std::string> load_, only_;
+  std::string ops_, base_, spec_, python_, json_path_, junit_path_, sarif_path_;
+  std::vector<std::string> load_, only_, fakes_;
   std::string timeout_ = "10s";
   int jobs_ = 0;
   bool all_ = false, init_spec_ = false, github_ = false;

@@ -14,10 +14,14 @@ int main(int argc, char** argv) {
   GateServerOptions options;
   std::vector<int64_t> constants;
   int64_t timeout_ms = options.step_timeout.count();
-  app.add_option("--ops", options.ops)->required();
+  app.add_option("--ops", options.ops);
   app.add_option("--load", options.load)->allow_extra_args(false);
   app.add_option("--spec", options.spec);
   app.add_option("--only", options.only)->allow_extra_args(false);
+  app.add_flag("--use-python", options.python.wanted, "Judge fakes in Python too");
+  app.add_option("--python", options.python.python);
+  app.add_option("--pack", options.python.pack, "Folder of aotifuzz_pack");
+  app.add_option("--fakes", options.python.modules, "Module that registers fakes")->allow_extra_args(false);
   app.add_option("--constant", constants, "Try sizes around it")->allow_extra_args(false);
   app.add_option("--jobs", options.jobs)->check(CLI::Range(1, 1024));
   app.add_option("--step-timeout-ms", timeout_ms)->check(CLI::Range(1, 1'000'000'000));
