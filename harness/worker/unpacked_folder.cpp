@@ -1,5 +1,6 @@
 #include "worker/unpacked_folder.h"
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
@@ -8,22 +9,31 @@
 namespace aotifuzz {
 namespace {
 
-constexpr std::string_view kRoot = "/tmp/";  // torch's loader does not look at TMPDIR
-constexpr size_t kRandomLetters = 6;         // mkdtemp("/tmp/XXXXXX")
+// Where torch's loader unpacks archives to: mkdtemp("/tmp/XXXXXX"), whatever TMPDIR says; newer versions use
+// "aotinductor_XXXXXX" in the folder for temporary files. Seen on 2.11.0 and on 2.15.0.
+constexpr std::string_view kOldRoot = "/tmp/";
+constexpr std::string_view kPrefix = "/aotinductor_";
+constexpr size_t kRandomLetters = 6;
 constexpr std::string_view kInside = "/data/aotinductor/";
+
+bool is_random(std::string_view name) {
+  return name.size() == kRandomLetters &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
+}
 
 }  // namespace
 
 std::string unpacked_folder_of(std::string_view path) {
-  const size_t end = kRoot.size() + kRandomLetters;
-  if (!path.starts_with(kRoot) || path.size() <= end || path[end] != '/') return "";
-  for (char c : path.substr(kRoot.size(), kRandomLetters))
-    if (!std::isalnum(static_cast<unsigned char>(c))) return "";
+  const size_t inside = path.find(kInside);
+  if (inside == std::string_view::npos) return "";
   // Below it lies one folder, named as the archive is.
-  const size_t inside = path.find(kInside, end + 1);
-  if (inside == std::string_view::npos || path.substr(end + 1, inside - end - 1).find('/') != std::string_view::npos)
-    return "";
-  return std::string(path.substr(0, end));
+  const size_t archive = path.substr(0, inside).rfind('/');
+  if (archive == std::string_view::npos || archive == 0) return "";
+  const std::string_view folder = path.substr(0, archive);
+  const std::string_view name = folder.substr(folder.rfind('/') == folder.npos ? 0 : folder.rfind('/'));
+  const bool is_old = folder.starts_with(kOldRoot) && is_random(folder.substr(kOldRoot.size()));
+  const bool is_new = name.starts_with(kPrefix) && is_random(name.substr(kPrefix.size()));
+  return is_old || is_new ? std::string(folder) : "";
 }
 
 std::vector<std::string> unpacked_folders() {

@@ -7,7 +7,8 @@
 namespace aotifuzz {
 
 /// Folder that torch's loader made for the package that a mapped library belongs to, from the library's path:
-/// "/tmp/AbCdEf/name/data/aotinductor/model/x.so" -> "/tmp/AbCdEf". "" when the path has another form: only what
+/// "/tmp/aotinductor_AbCdEf/name/data/aotinductor/model/x.so" -> "/tmp/aotinductor_AbCdEf", and with older versions
+/// "/tmp/AbCdEf". "" when the path has another form: only what
 /// mkdtemp made for the loader may be removed, never a folder that a user unpacked.
 std::string unpacked_folder_of(std::string_view library_path);
 

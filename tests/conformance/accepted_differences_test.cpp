@@ -365,6 +365,7 @@ TEST(AcceptedDifference, GuardThatRefusesWhatWasNotDeclared) {
   scenario.violations.push_back({Condition::Kind::kRange, 0, "x.size(0) <= 4", "x.size(0) = 5"});
   scenario.subject.outcome = {OutcomeKind::kRejected, Stage::kSubject, "dim value is too large"};
   scenario.subject.outputs.clear();
+  scenario.subject.inputs_after = scenario.inputs;  // refused before anything ran
   EXPECT_EQ(scenario.verdict("rejection").status, VerdictStatus::kPass);
   expect_silence(scenario);
 }

@@ -71,7 +71,7 @@ for plant in "${plants[@]}"; do
   [ -n "$planted" ] || failed+=("$plant found no place in the kernels of embedding_mlp")
   out=$folder/out-planted-$plant
   rm -rf "$out"
-  "$bundle/bin/aotifuzz" fuzz "$folder/planted-$plant.pt2" --out "$out" --generator shapes --cases 60 --per-kernel 1 --reduce-runs 0 --no-sanitize >"$out.txt" 2>&1 || true
+  "$bundle/bin/aotifuzz" fuzz "$folder/planted-$plant.pt2" --out "$out" --generator shapes --cases 200 --per-kernel 1 --reduce-runs 0 --no-sanitize >"$out.txt" 2>&1 || true
   named=$(sed -n 's/^| kernel | \(.*\) |$/\1/p' "$out"/findings/[!g]*/report.md | sort | uniq -c | sort -rn || true)
   echo "$plant: planted in $planted; named: $(tr -s ' \n' ' ' <<<"$named")"
   [[ $named == *"$planted"* ]] || failed+=("the fault $plant in $planted was not found or named: see $out.txt")
