@@ -33,7 +33,7 @@ bool same_bytes(const at::Tensor& a, const at::Tensor& b) {
 }
 
 std::string launch_text(const LaunchShape& shape) {
-  const auto text = [](const unsigned (&size)[3]) {
+  const auto text = [](const unsigned(&size)[3]) {
     return std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" + std::to_string(size[2]);
   };
   return "grid " + text(shape.grid) + ", block " + text(shape.block);
@@ -152,6 +152,15 @@ void KernelTracer::forget_copies() {
 std::vector<TraceCall> KernelTracer::end() {
   KernelCalls::instance().set_observer(behind_);
   behind_ = nullptr;
+  if (depth_ > 0 && wanted_) {
+    TraceCall& thrown = calls_.emplace_back();
+    thrown.ordinal = ordinal_;
+    thrown.kernel = current_;
+    for (const Tensor& tensor : tensors_) thrown.given.push_back(describe(tensor, tensor.before, "given"));
+    thrown.verdict = "raised an error";
+  }
+  depth_ = 0;
+  forget_copies();
   return std::move(calls_);
 }
 
@@ -208,6 +217,7 @@ void KernelTracer::before(const KernelCall& call) {
   if (behind_) behind_->before(call);
   if (depth_++ > 0) return;
   ++ordinal_;
+  current_ = call.name;
   wanted_ = is_wanted(call.name);
   if (wanted_) collect(call);
 }

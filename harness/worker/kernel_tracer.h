@@ -70,6 +70,7 @@ class KernelTracer final : public KernelObserver {
   int depth_ = 0;
   int ordinal_ = 0;
   bool wanted_ = false;
+  std::string current_;  ///< name of the call that has begun
   KernelObserver* behind_ = nullptr;
 };
 

@@ -56,13 +56,31 @@ TEST_F(KernelTracerTest, TellsWhatWasGivenAndWhatWasLeft) {
   EXPECT_EQ(trace[1].left[0].first_values, "6, 6, 6");
 }
 
+TEST_F(KernelTracerTest, ACallThatDoesNotReturnIsTheLastOne) {
+  KernelTracer tracer({.level = TraceLevel::kValues, .kernels = {}, .folder = ""});
+  const at::Tensor a = at::full({3}, 2.0f);
+  tracer.begin();
+  ask_for_data(tracer, a);
+  const uint64_t integers[6] = {reinterpret_cast<uint64_t>(a.data_ptr()), 0, 0, 0, 0, 0};
+  KernelCall call;
+  call.name = "cpp_fused_index_0";
+  call.integers = integers;
+  tracer.before(call);  // an exception passes after() by
+  const std::vector<TraceCall> trace = tracer.end();
+  ASSERT_THAT(trace, SizeIs(1));
+  EXPECT_EQ(trace[0].kernel, "cpp_fused_index_0");
+  EXPECT_EQ(trace[0].verdict, "raised an error");
+  ASSERT_THAT(trace[0].given, SizeIs(1));
+  EXPECT_EQ(trace[0].given[0].first_values, "2, 2, 2");
+}
+
 TEST_F(KernelTracerTest, LaunchesAreTracedWithTheirGrid) {
   KernelTracer tracer({.level = TraceLevel::kStats, .kernels = {}, .folder = ""});
   const at::Tensor a = at::ones({3}), out = at::zeros({3});
   tracer.begin();
   for (const at::Tensor& tensor : {a, out}) ask_for_data(tracer, tensor);
   // Numbers between the pointers, and a pointer beyond the sixth argument.
-  const uint64_t words[8] = {reinterpret_cast<uint64_t>(a.data_ptr()),   3, 0, 0, 0, 0, 7,
+  const uint64_t words[8] = {reinterpret_cast<uint64_t>(a.data_ptr()),  3, 0, 0, 0, 0, 7,
                              reinterpret_cast<uint64_t>(out.data_ptr())};
   const LaunchShape shape{{4, 2, 1}, {128, 1, 1}};
   KernelCall call;
