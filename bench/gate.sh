@@ -2,6 +2,8 @@
 # How long the gate takes: the libraries of planted and right operators, and fbgemm's CPU library, which is downloaded.
 #
 #   bash bench/gate.sh [BUILD]     prints one row a library: operators, points, seconds, ms per operator
+#
+# fbgemm-gpu-cpu 1.6.0 is built against torch 2.11.0: AOTIFUZZ_TORCH=2.11.0 bash harness/setup.sh builds that worker.
 
 set -euo pipefail
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -35,6 +37,6 @@ row planted --ops "$build/gate_ops/libgate_faulty_ops.so" --spec "$sources/fault
 "$repo/.venv/bin/python" -m zipfile -e "$folder"/fbgemm*.whl "$folder/fbgemm"
 lib=$folder/fbgemm/fbgemm_gpu
 export LD_LIBRARY_PATH=$lib
-row fbgemm --ops "$lib/fbgemm_gpu_py.so" --load "$lib/asmjit.so" --load "$lib/fbgemm.so"
-row fbgemm-spec --ops "$lib/fbgemm_gpu_py.so" --load "$lib/asmjit.so" --load "$lib/fbgemm.so" \
+row fbgemm --torch 2.11.0 --ops "$lib/fbgemm_gpu_py.so" --load "$lib/asmjit.so" --load "$lib/fbgemm.so"
+row fbgemm-spec --torch 2.11.0 --ops "$lib/fbgemm_gpu_py.so" --load "$lib/asmjit.so" --load "$lib/fbgemm.so" \
   --spec "$repo/corpus/op_specs/fbgemm_gpu.spec"

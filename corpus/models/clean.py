@@ -1,4 +1,4 @@
-"""Models on which torch 2.11.0 (CPU) is right where a public report, or common sense, might doubt it.
+"""Models on which every supported torch (CPU) is right where a public report, or common sense, might doubt it.
 
 A fault reported on one of these is a false alarm until shown otherwise. Names as in faults.py.
 """

@@ -1,4 +1,4 @@
-"""Models on which torch 2.11.0 (CPU) goes wrong, reduced from public reports.
+"""Models on which torch 2.11.0 (CPU) goes wrong, and in part later versions, reduced from public reports.
 
 Named after the public thread (`f` + number, pytorch/pytorch unless stated) or, where there is none, after what they do.
 Each returns the arguments of torch.export.export. What is expected of each is in expectations.json.

@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string worker_program() {
+std::string worker_program(const std::string& folder) {
   if (const char* given = std::getenv("AOTIFUZZ_GATE_WORKER"); given && *given) {
     if (::access(given, X_OK) != 0)
       throw HarnessError("the worker program cannot be executed", given, "correct AOTIFUZZ_GATE_WORKER or unset it");
@@ -32,7 +32,8 @@ std::string worker_program() {
   }
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::string path = (self.parent_path() / "aotifuzz-gate-worker").string();
+  const std::filesystem::path beside = folder.empty() ? self.parent_path() : std::filesystem::path(folder);
+  const std::string path = (beside / "aotifuzz-gate-worker").string();
   if (error || ::access(path.c_str(), X_OK) != 0)
     throw HarnessError("the worker program is missing", path,
                        "build the target aotifuzz-gate-worker, or set AOTIFUZZ_GATE_WORKER");
@@ -58,8 +59,8 @@ std::string pack_folder() {
 }
 
 std::vector<std::string> words_of(const GateRequest& request) {
-  std::vector<std::string> words = {worker_program(), "--jobs", std::to_string(request.jobs), "--step-timeout-ms",
-                                    std::to_string(request.step_timeout.count())};
+  std::vector<std::string> words = {worker_program(request.worker_folder), "--jobs", std::to_string(request.jobs),
+                                    "--step-timeout-ms", std::to_string(request.step_timeout.count())};
   const auto add = [&](const char* flag, const std::string& value) {
     words.emplace_back(flag);
     words.push_back(value);

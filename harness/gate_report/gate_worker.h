@@ -10,6 +10,7 @@ namespace aotifuzz {
 
 /// What one worker program is asked.
 struct GateRequest {
+  std::string worker_folder;  ///< where aotifuzz-gate-worker lies; "" = beside this program
   std::string ops;
   std::vector<std::string> load;
   std::string spec;

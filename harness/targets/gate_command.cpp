@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "campaign/torch_builds.h"
 #include "core/error.h"
 #include "gate_report/gate_comparison.h"
 #include "gate_report/gate_text.h"
@@ -56,6 +57,9 @@ void GateCommand::declare(CLI::App& app) {
                  "Python that runs them (default: the one of the worker's torch, else python3); without --fakes: judge "
                  "the fakes in modules that the library names");
   app.add_flag("--init-spec", init_spec_, "Write a spec drawn from the schemas to stdout, and judge nothing");
+  app.add_option("--torch", torch_,
+                 "Version of torch that the library was built against, of those that a worker was built for; doctor "
+                 "lists them (default: the one of the worker beside aotifuzz)");
   app.add_option("--timeout", timeout_, "Time limit of one call")->capture_default_str();
   app.add_option("--jobs", jobs_, "Operators judged at once (default: one a CPU)")->check(CLI::Range(1, 1024));
   app.add_option("--json", json_path_, "File for the result as JSON; - for stdout, in place of the text");
@@ -66,6 +70,7 @@ void GateCommand::declare(CLI::App& app) {
 
 GateRequest GateCommand::request() const {
   GateRequest out;
+  if (!torch_.empty()) out.worker_folder = choose_torch(installed_torch_builds(), "", torch_).build.folder;
   if (!ops_.empty()) out.ops = as_path(ops_);
   out.use_python = !fakes_.empty() || !python_.empty();
   out.python = python_;

@@ -23,7 +23,7 @@ class GateCommand {
   std::string subject() const;  ///< what is judged: the library, or the modules
   void write_reports(const std::vector<OperatorVerdict>& verdicts, const std::string& json) const;
 
-  std::string ops_, base_, spec_, python_, json_path_, junit_path_, sarif_path_;
+  std::string ops_, torch_, base_, spec_, python_, json_path_, junit_path_, sarif_path_;
   std::vector<std::string> load_, only_, fakes_;
   std::string timeout_ = "10s";
   int jobs_ = 0;
