@@ -26,7 +26,7 @@ status=0
 "$build/aotifuzz" fuzz "$package" --for "$time_to_fuzz" --out demo-out || status=$?
 case $status in
   1) ;;
-  0) fail "no fault was found, though every torch from 2.11 to 2.15 has one here" "$package" \
+  0) fail "no fault was found, though every torch from 2.11 to 2.15 has one here (this is $torch)" "$package" \
     "delete demo-out and give it more time: bash harness/demo.sh 5m" ;;
   *) fail "aotifuzz ended with exit code $status" "the output above" "read the error above; 'rm -rf $build demo-out' and a second run start afresh" ;;
 esac

@@ -14,8 +14,10 @@
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # ~ and not $HOME, which CI systems leave unset. Absolute and exported: pack and the tests look in the same place.
 cache=${AOTIFUZZ_CACHE:-${XDG_CACHE_HOME:-~/.cache}/aotifuzz}
-mkdir -p "$cache"
-cache=$(cd "$cache" && pwd)
+mkdir -p "$cache" && cache=$(cd "$cache" && pwd) && [ -n "$cache" ] || {
+  printf 'error: the cache is no folder that can be made\n  where: %s\n  what to do: correct or unset AOTIFUZZ_CACHE\n' "$cache" >&2
+  exit 3
+}
 export AOTIFUZZ_CACHE=$cache
 
 # Supported versions of torch, the newest first, each with the torchvision that goes with it. Other places know them from
@@ -85,7 +87,8 @@ choose_torch() {
     local version
     version=$("$python" -c 'import torch; print(torch.__version__)' 2>/dev/null) ||
       fail "the active environment has no torch" "$python" "activate one that has, or leave AOTIFUZZ_TORCH out: torch ${supported_torch[0]} is installed then"
-    say_if_unsupported "${version%%+*}"
+    torch=${version%%+*}
+    say_if_unsupported "$torch"
     return 0
   fi
   [[ $torch =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] ||

@@ -188,6 +188,9 @@ std::string_view doctor_status_name(DoctorRow::Status status) {
 std::vector<DoctorRow> examine(const DoctorRequest& request) {
   std::vector<DoctorRow> rows;
   std::vector<std::string> problems;
+  if (const std::string given = given_worker_program(); !request.torch.empty() && !given.empty())
+    throw UsageError("both a worker and a version of torch are asked for", given + ", --torch " + request.torch,
+                     "unset AOTIFUZZ_WORKER, or leave --torch out");
   const std::vector<TorchBuild> builds = installed_torch_builds(&problems);
   add_builds(builds, problems, rows);
   const std::string folder =

@@ -1,11 +1,16 @@
 #include "campaign/matrix_run.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "campaign/recipe_packer.h"
 #include "core/error.h"
@@ -16,11 +21,29 @@ namespace {
 namespace fs = std::filesystem;
 using Status = MatrixCell::Status;
 
+constexpr std::string_view kScratch = "aotifuzz-matrix-";
+
+/// Removes what runs left that were killed: the number after the name is the process.
+void sweep(const fs::path& folder) {
+  std::error_code ignored;
+  for (fs::directory_iterator it(folder, ignored), end; !ignored && it != end; it.increment(ignored)) {
+    const std::string name = it->path().filename().string();
+    const pid_t owner = name.starts_with(kScratch) ? std::atoi(name.c_str() + kScratch.size()) : 0;
+    std::error_code failed;
+    if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) fs::remove_all(it->path(), failed);
+  }
+}
+
 /// A folder that goes with it.
 class Scratch {
  public:
   Scratch() {
-    std::string name = (fs::temp_directory_path() / "aotifuzz-matrix-XXXXXX").string();
+    std::error_code error;
+    const fs::path folder = fs::temp_directory_path(error);
+    if (error)
+      throw HarnessError("no folder for packages: " + error.message(), "TMPDIR", "set it to a folder that is there");
+    sweep(folder);
+    std::string name = (folder / (std::string(kScratch) + std::to_string(::getpid()) + "-XXXXXX")).string();
     if (!::mkdtemp(name.data())) throw HarnessError("no folder for packages", name, "free disk space, or set TMPDIR");
     path_ = name;
   }
@@ -40,7 +63,7 @@ class Scratch {
 struct Subject {
   std::string path;
   std::optional<CorpusEntry> entry;
-  std::string recipe;
+  std::string recipe;   ///< key of the one that it is packed from
   std::string why_not;  ///< it cannot run with any version
 };
 
@@ -65,24 +88,32 @@ class Run {
   std::string folder_of(const TorchBuild& build) const { return scratch_.path() + "/" + build.version.text(); }
 
   void read_packages() {
+    std::vector<std::string> any;
     given_.resize(request_.builds.size());
     for (const std::string& text : request_.packages) {
       const size_t equals = text.find('=');
-      const auto version = parse_torch_version(text.substr(0, equals == text.npos ? 0 : equals));
-      bool used = false;
-      for (size_t i = 0; i < given_.size(); ++i) {
-        if (version && request_.builds[i].version != *version) continue;
-        given_[i] = version ? text.substr(equals + 1) : text;
-        used = true;
+      const std::string version = equals == text.npos ? "" : text.substr(0, equals);
+      if (!parse_torch_version(version)) {
+        any.push_back(text);
+        continue;
       }
-      if (!used)
+      const auto build = std::find_if(request_.builds.begin(), request_.builds.end(),
+                                      [&](const TorchBuild& one) { return is_version(one.version, version); });
+      if (build == request_.builds.end())
         throw UsageError("a package of a version that is not asked for", "--package " + text, "add it to --torch");
+      std::string& package = given_[static_cast<size_t>(build - request_.builds.begin())];
+      if (!package.empty()) throw UsageError("two packages for one version", "--package " + text, "give one");
+      package = text.substr(equals + 1);
     }
-    if (request_.packages.empty()) return;
-    for (size_t i = 0; i < given_.size(); ++i)
+    if (any.size() > 1)
+      throw UsageError("two packages for any version", "--package " + any[1],
+                       "give one, or say which version each is for: VERSION=FILE");
+    for (size_t i = 0; i < given_.size() && !request_.packages.empty(); ++i) {
+      if (given_[i].empty() && !any.empty()) given_[i] = any.front();
       if (given_[i].empty())
         throw UsageError("no package for torch " + request_.builds[i].version.text(), "--package",
                          "give --package " + request_.builds[i].version.text() + "=FILE as well");
+    }
   }
 
   Subject read_subject(const std::string& path) {
@@ -91,8 +122,9 @@ class Run {
     try {
       subject.entry = read_entry(path);
       if (request_.packages.empty()) {
-        const RecipeSource source = recipe_of(*subject.entry, scratch_.path(), &subject.recipe);
-        recipes_[subject.recipe] = source;
+        const RecipeSource source = recipe_of(*subject.entry, scratch_.path());
+        subject.recipe = source.key();
+        if (known_.insert(subject.recipe).second) recipes_.push_back(source);
       }
     } catch (const HarnessError& error) {
       subject.why_not = error.what();
@@ -104,6 +136,7 @@ class Run {
     MatrixRow row;
     row.path = subject.path;
     row.name = subject.entry ? subject.entry->name : subject.path;
+    if (subject.entry) row.expectation = subject.entry->expectation;
     if (subject.entry && subject.entry->expectation) {
       const Expectation& expected = *subject.entry->expectation;
       row.expected = expected.signature;
@@ -118,14 +151,17 @@ class Run {
     std::string package = given_[column];
     if (package.empty()) {
       const PackedRecipe& packed = packed_[column].at(subject.recipe);
-      if (packed.path.empty()) return unanswered_cell(Status::kCannotCompile, packed.why_not);
+      if (packed.path.empty())
+        return unanswered_cell(packed.by_compiler ? Status::kCannotCompile : Status::kNotRun, packed.why_not);
       package = packed.path;
     }
     try {
       PackageSession& session = open(*subject.entry, package, column);
       session.require_fitting(subject.entry->input, subject.path);
-      return replayed_cell(
-          replay(session.triage(), session.worker(), *subject.entry, request_.times, session.hello().torch_version));
+      MatrixCell cell = replayed_cell(
+          replay(session.triage(), session.worker(), *subject.entry, request_.times, session.compiler_version()));
+      cell.note = session.torch_note();
+      return cell;
     } catch (const HarnessError& error) {
       return unanswered_cell(Status::kNotRun, error.what());
     }
@@ -154,7 +190,8 @@ class Run {
   Scratch scratch_;
   std::vector<std::string> given_;  ///< packages, by column
   std::vector<Subject> subjects_;
-  std::map<std::string, RecipeSource> recipes_;
+  std::vector<RecipeSource> recipes_;
+  std::set<std::string> known_;                              ///< their keys
   std::vector<std::map<std::string, PackedRecipe>> packed_;  ///< by column
   std::vector<Session> sessions_;
 };
@@ -167,7 +204,9 @@ std::vector<TorchBuild> matrix_builds(const std::string& list, const std::vector
   std::vector<TorchBuild> out;
   for (size_t at = 0; at <= list.size();) {
     const size_t end = std::min(list.find(',', at), list.size());
-    const std::string text = list.substr(at, end - at);
+    std::string text = list.substr(at, end - at);
+    text.erase(0, text.find_first_not_of(' '));
+    text.erase(text.find_last_not_of(' ') + 1);
     at = end + 1;
     if (text.empty()) throw UsageError("a version is missing", "--torch " + list, "give versions between commas");
     TorchBuild build = choose_torch(installed, "", text).build;

@@ -1,6 +1,7 @@
 #include "campaign/package_session.h"
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -72,13 +73,29 @@ WorkerArguments worker_arguments(const SessionRequest& request, const PackageInf
 
 WorkerChoice choose_worker(const SessionRequest& request, const PackageInfo& info) {
   const std::string device = choose_device(info, request.device).empty() ? "cpu" : "cuda";
-  if (std::string given = given_worker_program(device); !given.empty()) return {std::move(given), ""};
+  if (std::string given = given_worker_program(device); !given.empty()) {
+    if (!request.torch.empty())
+      throw UsageError("both a worker and a version of torch are asked for", given + ", --torch " + request.torch,
+                       "unset AOTIFUZZ_WORKER and AOTIFUZZ_WORKER_CUDA, or leave --torch out");
+    return {std::move(given), "", ""};
+  }
   const std::string compiled_by = info.pack      ? info.pack->torch_version
                                   : info.program ? info.program->torch_version
                                                  : "";
-  TorchChoice choice = choose_torch(installed_torch_builds(), compiled_by, request.torch);
+  std::vector<std::string> problems;
+  std::vector<TorchBuild> builds = installed_torch_builds(&problems);
+  if (builds.empty() && !problems.empty())
+    throw HarnessError("there is no worker that can be used", problems.front(), "build again: bash harness/setup.sh");
+  // One without a worker for CUDA is none for a package of CUDA, as long as another has one.
+  if (device == "cuda" && request.torch.empty()) {
+    const auto has_none = [](const TorchBuild& build) {
+      return ::access((build.folder + "/aotifuzz-worker-cuda").c_str(), X_OK) != 0;
+    };
+    if (!std::all_of(builds.begin(), builds.end(), has_none)) std::erase_if(builds, has_none);
+  }
+  TorchChoice choice = choose_torch(builds, compiled_by, request.torch);
   require_matching_libraries(choice.build);
-  return {find_worker_program(device, choice.build.folder), std::move(choice.note)};
+  return {find_worker_program(device, choice.build.folder), std::move(choice.note), choice.build.version.text()};
 }
 
 std::string choose_device(const PackageInfo& info, const std::string& requested) {
@@ -119,6 +136,15 @@ PackageSession::PackageSession(SessionRequest request)
   for (const std::string& library : request_.ops)
     if (!std::filesystem::is_regular_file(library))
       throw UsageError("the op library is not a file", "--ops " + library, "give the path of a shared library");
+}
+
+const WorkerHello& PackageSession::hello() {
+  const WorkerHello& hello = worker_.start();
+  const auto version = parse_torch_version(hello.torch_version);
+  if (!worker_choice_.torch.empty() && version && version->text() != worker_choice_.torch)
+    throw HarnessError("the worker runs torch " + version->text() + ", and its build says " + worker_choice_.torch,
+                       worker_choice_.program, "build there again: bash harness/setup.sh");
+  return hello;
 }
 
 std::unique_ptr<WorkerProcess> PackageSession::another_worker() const {

@@ -34,7 +34,8 @@ WorkerArguments worker_arguments(const SessionRequest& request, const PackageInf
 /// The worker program for a package.
 struct WorkerChoice {
   std::string program;
-  std::string note;  ///< as TorchChoice::note
+  std::string note;   ///< as TorchChoice::note
+  std::string torch;  ///< version that its build is for; "" = not known, of a given worker
 };
 /// By the torch that compiled the package and `request.torch`; AOTIFUZZ_WORKER goes before both. Throws as
 /// choose_torch() and find_worker_program() do.
@@ -61,7 +62,10 @@ class PackageSession {
   std::vector<OtherAllocator> other_allocators();
   /// How the worker was started.
   WorkerArguments arguments() const { return worker_arguments(request_, info_); }
-  const WorkerHello& hello() { return worker_.start(); }
+  /// Starts the worker. Throws also when it is built against another torch than its build says.
+  const WorkerHello& hello();
+  /// The version that compiled the package, else the worker's: what an expectation's range of versions is about.
+  std::string compiler_version() { return info_.pack ? info_.pack->torch_version : hello().torch_version; }
 
   /// Throws HarnessError when `c` (read from `where`) is a case for another package: another number of inputs, or the
   /// program's own names in another order. Other names are no obstacle: positions decide, and builds rename inputs.

@@ -1,12 +1,17 @@
 #include "campaign/recipe_packer.h"
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -31,7 +36,9 @@ std::vector<std::string> environment_for(const TorchBuild& build) {
     if (!text.starts_with("PYTHONPATH=") && !text.starts_with("CC=") && !text.starts_with("CXX="))
       out.emplace_back(text);
   }
-  out.push_back("PYTHONPATH=" + build.pack);
+  const char* own = std::getenv("PYTHONPATH");
+  out.push_back("PYTHONPATH=" + build.pack + (own && *own ? std::string(":") + own : ""));
+  out.emplace_back("PYTHONSAFEPATH=1");  // a folder "torch" where the user happens to be is not torch
   if (::access("/usr/bin/g++", X_OK) == 0) {
     out.emplace_back("CC=/usr/bin/gcc");
     out.emplace_back("CXX=/usr/bin/g++");
@@ -46,114 +53,143 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
-/// Exit status as waitpid gives it. The program's stdout goes to our stderr.
+/// Exit status as waitpid gives it. The program's stdout goes to our stderr, and it ends with us.
 int run_to_stderr(std::vector<std::string> words, std::vector<std::string> environment) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  pid_t pid = -1;
-  const int failed =
-      posix_spawn(&pid, words[0].c_str(), &actions, nullptr, pointers(words).data(), pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed)
-    throw HarnessError("the build's Python cannot be started: " + std::string(std::strerror(failed)), words[0],
-                       "set up that torch again with `bash harness/setup.sh`");
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  const std::vector<char*> arguments = pointers(words), variables = pointers(environment);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    // Only async-signal-safe calls between fork and exec.
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(126);
+    if (const int null = ::open("/dev/null", O_RDONLY); null >= 0) ::dup2(null, STDIN_FILENO);
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    ::execve(arguments[0], arguments.data(), variables.data());
+    ::_exit(127);
   }
+  int status = 0;
+  while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (pid < 0 || (WIFEXITED(status) && WEXITSTATUS(status) >= 126))
+    throw HarnessError("the build's Python cannot be started", words[0],
+                       "set up that torch again with `bash harness/setup.sh`");
   return status;
 }
 
-std::map<std::string, std::string> read_failures(const std::string& path) {
-  std::map<std::string, std::string> out;
+std::map<std::string, PackedRecipe> read_failures(const std::string& path) {
+  std::map<std::string, PackedRecipe> out;
   if (!fs::exists(path)) return out;
   const auto root = nlohmann::json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
   if (!root.is_object()) return out;
-  for (const auto& [name, why] : root.items())
-    if (why.is_string()) out[name] = why.get<std::string>();
+  for (const auto& [name, failure] : root.items()) {
+    if (!failure.is_object() || !failure.contains("what") || !failure["what"].is_string()) continue;
+    out[name].why_not = failure["what"].get<std::string>();
+    out[name].by_compiler = failure.contains("compiler") && failure["compiler"] == true;
+  }
   return out;
 }
 
-/// One process for all of `recipes`, in their order. Its exit status as waitpid gives it.
-int pack_once(const TorchBuild& build, const std::map<std::string, RecipeSource>& recipes, const std::string& folder) {
+bool is_identifier(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+/// Of a compiler that died of itself; others were ended, by the system or by a person.
+bool is_crash(int signal) {
+  return signal == SIGSEGV || signal == SIGABRT || signal == SIGFPE || signal == SIGILL || signal == SIGBUS;
+}
+
+/// One process for all of `recipes`, which lie in one folder, in their order. Its exit status as waitpid gives it.
+int pack_once(const TorchBuild& build, const std::vector<RecipeSource>& recipes, const std::string& folder) {
   const std::string failures = folder + "/" + kFailures;
   fs::remove(failures);
   std::vector<std::string> words = {build.python, "-m", "aotifuzz_pack"};
-  for (const auto& [name, source] : recipes) words.push_back(source.file + ":" + source.function);
+  for (const RecipeSource& source : recipes) words.push_back(source.file + ":" + source.function);
   for (const std::string& word : {std::string("-o"), folder, std::string("--failures"), failures})
     words.push_back(word);
   return run_to_stderr(std::move(words), environment_for(build));
 }
 
+/// Whatever one recipe does to the process, the others get their turn: each round settles one at least.
+void pack_folder(const TorchBuild& build, std::vector<RecipeSource> left, const std::string& folder,
+                 std::map<std::string, PackedRecipe>* out) {
+  make_folder(folder);
+  while (!left.empty()) {
+    const int status = pack_once(build, left, folder);
+    const std::map<std::string, PackedRecipe> failed = read_failures(folder + "/" + kFailures);
+    std::vector<RecipeSource> next;
+    bool blamed = false;
+    for (const RecipeSource& source : left) {
+      const std::string path = folder + "/" + source.name() + ".pt2";
+      if (const auto found = failed.find(source.name()); found != failed.end()) {
+        (*out)[source.key()] = found->second;
+      } else if (fs::exists(path)) {
+        (*out)[source.key()] = {path, "", false};
+      } else if (blamed) {
+        next.push_back(source);
+      } else {
+        // What it was at when it ended.
+        blamed = true;
+        const bool crash = WIFSIGNALED(status) && is_crash(WTERMSIG(status));
+        (*out)[source.key()] = {"",
+                                WIFSIGNALED(status) ? "packing ended with signal " + std::to_string(WTERMSIG(status))
+                                                    : "packing ended before it was packed: see what it printed",
+                                crash};
+      }
+    }
+    left = std::move(next);
+  }
+}
+
 }  // namespace
 
-RecipeSource recipe_of(const CorpusEntry& entry, const std::string& scratch, std::string* name) {
+std::string RecipeSource::name() const { return fs::path(file).stem().string() + "." + function; }
+
+RecipeSource recipe_of(const CorpusEntry& entry, const std::string& scratch) {
+  constexpr const char* kToDo = "give a package for each version: --package VERSION=FILE";
   if (entry.expectation && !entry.expectation->recipe.empty()) {
     const std::string& recipe = entry.expectation->recipe;
-    const size_t dot = recipe.find('.');
-    const std::string file = "models/" + recipe.substr(0, dot) + ".py";
-    for (fs::path folder = fs::absolute(entry.path).parent_path(); dot != recipe.npos; folder = folder.parent_path()) {
-      if (fs::is_regular_file(folder / file)) {
-        *name = recipe;
-        return {(folder / file).string(), recipe.substr(dot + 1)};
-      }
+    const size_t dot = std::min(recipe.find('.'), recipe.size());
+    const std::string stem = recipe.substr(0, dot), function = recipe.substr(std::min(dot + 1, recipe.size()));
+    if (!is_identifier(stem) || !is_identifier(function))
+      throw HarnessError("not the name of a model recipe: \"" + recipe + "\"", entry.path,
+                         "name it FILE.FUNCTION, as in faults.f197829_shift_in_place");
+    const std::string file = "models/" + stem + ".py";
+    for (fs::path folder = fs::absolute(entry.path).parent_path();; folder = folder.parent_path()) {
+      if (fs::is_regular_file(folder / file)) return {(folder / file).string(), function};
       if (folder == folder.parent_path()) break;
     }
-    throw HarnessError(
-        "the source of the model recipe " + recipe + " was not found", entry.path,
-        "put " + file + " beside the corpus, or give a package for each version: --package VERSION=FILE");
+    throw HarnessError("the source of the model recipe " + recipe + " was not found", entry.path,
+                       "put " + file + " beside the corpus, or " + kToDo);
   }
   if (entry.expectation && !entry.expectation->package.empty()) {
     PackageRequest request;
     request.path = entry.expectation->package;
     request.model = entry.expectation->model;
     const PackageInfo info = read_package(request);
-    if (info.pack && !info.pack->recipe_source.empty() && !info.pack->recipe_function.empty()) {
-      const std::string stem = "recipe_" + std::to_string(std::hash<std::string>()(info.pack->recipe_source));
-      const std::string file = scratch + "/" + stem + ".py";
-      write_file_whole(file, info.pack->recipe_source);
-      *name = stem + "." + info.pack->recipe_function;
-      return {file, info.pack->recipe_function};
-    }
-    throw HarnessError("the package does not say which model it was packed from", entry.expectation->package,
-                       "give a package for each version: --package VERSION=FILE");
+    if (!info.pack || info.pack->recipe_source.empty() || !is_identifier(info.pack->recipe_function))
+      throw HarnessError("the package does not say which model it was packed from", entry.expectation->package, kToDo);
+    const std::string file =
+        scratch + "/recipe_" + std::to_string(std::hash<std::string>()(info.pack->recipe_source)) + ".py";
+    write_file_whole(file, info.pack->recipe_source);
+    return {file, info.pack->recipe_function};
   }
-  throw HarnessError("nothing says which model the case is for", entry.path,
-                     "give a package for each version: --package VERSION=FILE");
+  throw HarnessError("nothing says which model the case is for", entry.path, kToDo);
 }
 
-std::map<std::string, PackedRecipe> pack_recipes(const TorchBuild& build,
-                                                 const std::map<std::string, RecipeSource>& recipes,
+std::map<std::string, PackedRecipe> pack_recipes(const TorchBuild& build, const std::vector<RecipeSource>& recipes,
                                                  const std::string& folder) {
   if (recipes.empty()) return {};
   if (build.python.empty() || build.pack.empty())
     throw HarnessError("the worker for torch " + build.version.text() + " comes without Python: it cannot pack models",
                        build.folder, "give a package for each version: --package VERSION=FILE");
-  make_folder(folder);
+  // Packages are named after file and function: what lies in different folders may have the same names.
+  std::map<std::string, std::vector<RecipeSource>> by_folder;
+  for (const RecipeSource& source : recipes) by_folder[fs::path(source.file).parent_path().string()].push_back(source);
   std::map<std::string, PackedRecipe> out;
-  // A compiler that dies takes the process along: what it was at is the answer for that recipe, and the others go on.
-  while (out.size() < recipes.size()) {
-    std::map<std::string, RecipeSource> left;
-    for (const auto& [name, source] : recipes)
-      if (!out.contains(name)) left[name] = source;
-    const int status = pack_once(build, left, folder);
-    const std::map<std::string, std::string> why = read_failures(folder + "/" + kFailures);
-    for (const auto& [name, source] : left) {
-      const std::string path = folder + "/" + name + ".pt2";
-      if (const auto found = why.find(name); found != why.end()) {
-        out[name] = {"", found->second};
-      } else if (fs::exists(path)) {
-        out[name] = {path, ""};
-      } else if (WIFSIGNALED(status)) {
-        out[name] = {"", "the compiler ended with signal " + std::to_string(WTERMSIG(status))};
-        break;
-      } else {
-        throw HarnessError("packing with torch " + build.version.text() + " ended before " + name + " was packed",
-                           source.file, "read what it printed above");
-      }
-    }
-  }
+  for (const auto& [sources, own] : by_folder)
+    pack_folder(build, own, folder + "/" + std::to_string(std::distance(by_folder.begin(), by_folder.find(sources))),
+                &out);
   return out;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,24 +13,27 @@ namespace aotifuzz {
 struct RecipeSource {
   std::string file;      ///< "corpus/models/faults.py"
   std::string function;  ///< "f197829_shift_in_place"
+
+  std::string name() const;  ///< of the packed file, without .pt2: "faults.f197829_shift_in_place"
+  std::string key() const { return file + ":" + function; }
 };
 
 /// The recipe of an entry: its expectation's, looked for as models/FILE.py beside the case and in the folders above it;
-/// or the text that the entry's package carries (aotifuzz_pack keeps it), written to a file in `scratch`. `name` gets
-/// what the packed file will be called, without .pt2. Throws HarnessError that says what is missing.
-RecipeSource recipe_of(const CorpusEntry& entry, const std::string& scratch, std::string* name);
+/// or the text that the entry's package carries (aotifuzz_pack keeps it), written to a file in `scratch`. Throws
+/// HarnessError that says what is missing.
+RecipeSource recipe_of(const CorpusEntry& entry, const std::string& scratch);
 
 /// What packing came to.
 struct PackedRecipe {
-  std::string path;     ///< of the package; "" = it could not be compiled
-  std::string why_not;  ///< what the compiler said, one line
+  std::string path;          ///< of the package; "" = there is none
+  std::string why_not;       ///< one line
+  bool by_compiler = false;  ///< torch did not get through; else the recipe, this machine or a person is the reason
 };
 
-/// Packs recipes with the torch of one build into `folder`, through pack's cache; its progress goes to stderr. By name,
-/// one for each of `recipes`. A recipe that cannot be compiled is an answer; throws HarnessError when the build has no
-/// Python or pack itself does not run.
-std::map<std::string, PackedRecipe> pack_recipes(const TorchBuild& build,
-                                                 const std::map<std::string, RecipeSource>& recipes,
+/// Packs recipes with the torch of one build below `folder`, through pack's cache; its progress goes to stderr. By key,
+/// one for each of `recipes`: whatever one does, the others are packed. Throws HarnessError when the build has no
+/// Python or that does not start.
+std::map<std::string, PackedRecipe> pack_recipes(const TorchBuild& build, const std::vector<RecipeSource>& recipes,
                                                  const std::string& folder);
 
 }  // namespace aotifuzz

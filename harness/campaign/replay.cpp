@@ -58,8 +58,10 @@ std::string expected_key(const Expectation& expectation) {
 
 bool is_surprise(const ReplayResult& result) {
   using Status = ReplayResult::Status;
-  if (!result.expected_to_fail) return result.status != Status::kFixed;
-  return result.status != Status::kStillFails && result.status != Status::kFlaky;
+  const bool fails = result.status == Status::kStillFails || result.status == Status::kFlaky;
+  // Elsewhere it must not fail so, nor with another fault; that a gap is another one there is nobody's business.
+  if (!result.expected_to_fail) return fails || (result.status == Status::kChanged && result.fault);
+  return !fails;
 }
 
 std::string_view replay_status_name(ReplayResult::Status status) {

@@ -39,8 +39,8 @@ bool is_surprise(const ReplayResult& result);
 
 std::string_view replay_status_name(ReplayResult::Status status);  ///< "still fails"
 
-/// Runs the entry `times` times, each in a fresh process, and compares with what is expected of `torch` (the executor's
-/// version; "" = not known).
+/// Runs the entry `times` times, each in a fresh process, and compares with what is expected of `torch` (the version
+/// that compiled the package; "" = not known).
 ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const CorpusEntry& entry, int times,
                     const std::string& torch = "");
 

@@ -1,5 +1,7 @@
 #include "campaign/torch_builds.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -45,6 +47,8 @@ std::optional<TorchBuild> read_build(const fs::path& folder, std::vector<std::st
     return std::nullopt;
   }
   build.version = *version;
+  // Configured is not built.
+  if (::access((folder / "aotifuzz-worker").c_str(), X_OK) != 0) return std::nullopt;
   return build;
 }
 
@@ -54,19 +58,13 @@ std::string versions_of(const std::vector<TorchBuild>& builds) {
   return out.empty() ? "none" : out;
 }
 
-bool is_named(const TorchBuild& build, const std::string& requested, const TorchVersion& version) {
-  const bool with_patch = std::count(requested.begin(), requested.end(), '.') >= 2;
-  return with_patch ? build.version == version
-                    : build.version.major == version.major && build.version.minor == version.minor;
-}
-
 const TorchBuild& requested_build(const std::vector<TorchBuild>& builds, const std::string& requested) {
   const auto version = parse_torch_version(requested);
   if (!version)
     throw UsageError("not a version of torch", "--torch " + requested, "give one of these: " + versions_of(builds));
   const TorchBuild* found = nullptr;
   for (const TorchBuild& build : builds)
-    if (is_named(build, requested, *version) && (!found || build.version > found->version)) found = &build;
+    if (is_version(build.version, requested) && (!found || build.version > found->version)) found = &build;
   if (!found)
     throw HarnessError("there is no worker for torch " + requested + " here",
                        "--torch " + requested + "; there are workers for: " + versions_of(builds),
@@ -120,6 +118,13 @@ std::vector<TorchBuild> installed_torch_builds(std::vector<std::string>* problem
   return torch_builds(self.parent_path().string(), problems);
 }
 
+bool is_version(const TorchVersion& version, const std::string& requested) {
+  const auto wanted = parse_torch_version(requested);
+  if (!wanted) return false;
+  const bool with_patch = std::count(requested.begin(), requested.end(), '.') >= 2;
+  return with_patch ? version == *wanted : version.major == wanted->major && version.minor == wanted->minor;
+}
+
 TorchChoice choose_torch(const std::vector<TorchBuild>& builds, const std::string& package_torch,
                          const std::string& requested) {
   const auto compiled_by = parse_torch_version(package_torch);
@@ -133,7 +138,7 @@ TorchChoice choose_torch(const std::vector<TorchBuild>& builds, const std::strin
   if (!requested.empty()) return with_note(requested_build(builds, requested), "as --torch asks");
   if (builds.empty())
     throw HarnessError("there is no worker for any torch",
-                       std::string("no ") + kTorchBuildFile + " beside this program",
+                       std::string("no ") + kTorchBuildFile + " with an aotifuzz-worker beside this program",
                        "build the project with `bash harness/setup.sh`");
   if (!compiled_by) return {builds.front(), ""};
   for (const TorchBuild& build : builds)
@@ -143,7 +148,11 @@ TorchChoice choose_torch(const std::vector<TorchBuild>& builds, const std::strin
 
 void require_matching_libraries(const TorchBuild& build) {
   const char* given = std::getenv("AOTIFUZZ_TORCH_LIB");
-  if (!given || !*given) return;
+  // A build's own worker finds its torch whatever the variable says; one of a bundle has nothing else.
+  if (!given || !*given || !build.libraries.empty()) return;
+  if (!fs::is_directory(given))
+    throw HarnessError("AOTIFUZZ_TORCH_LIB names no folder", given,
+                       "give the folder lib of torch " + build.version.text());
   std::ifstream in(fs::path(given) / ".." / "version.py");
   std::string line;
   while (std::getline(in, line)) {
@@ -152,10 +161,11 @@ void require_matching_libraries(const TorchBuild& build) {
     const std::string text = line.substr(quote + 1, line.find('\'', quote + 1) - quote - 1);
     const auto version = parse_torch_version(text);
     if (version && *version != build.version)
-      throw HarnessError(
-          "AOTIFUZZ_TORCH_LIB names torch " + version->text() + ", and the worker was built against " +
-              build.version.text() + ": libtorch's interface for C++ differs between versions",
-          given, "give the libraries of torch " + build.version.text() + ", or " + how_to_build(version->text()));
+      throw HarnessError("AOTIFUZZ_TORCH_LIB names torch " + version->text() + ", and the worker was built against " +
+                             build.version.text() + ": libtorch's interface for C++ differs between versions",
+                         given,
+                         "give the libraries of torch " + build.version.text() + ", or take the bundle built against " +
+                             version->text());
     return;
   }
 }

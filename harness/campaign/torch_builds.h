@@ -13,19 +13,22 @@ struct TorchBuild {
   std::string full_version;  ///< with how it was built: "2.15.0+cu132"
   std::string folder;        ///< where its aotifuzz-worker lies
   std::string python;        ///< the interpreter whose torch it is; "" = none, as in a bundle
-  std::string libraries;     ///< folder of that torch's libraries; "" = not known
+  std::string libraries;     ///< folder of that torch's libraries, where the worker finds them; "" = in a bundle
   std::string pack;          ///< what PYTHONPATH needs for aotifuzz_pack; "" = not known
 };
 
 /// Builds that can be used from `folder`, the newest first but for the folder's own, which comes first: itself, its
-/// `torch-*` folders, and those beside it when it is one of them. A build is a folder with kTorchBuildFile; one that
-/// cannot be read is left out and said in `problems`.
+/// `torch-*` folders, and those beside it when it is one of them. A build is a folder with kTorchBuildFile and a
+/// worker; what cannot be read is left out and said in `problems`.
 std::vector<TorchBuild> torch_builds(const std::string& folder, std::vector<std::string>* problems = nullptr);
 /// Those of the folder that this program lies in.
 std::vector<TorchBuild> installed_torch_builds(std::vector<std::string>* problems = nullptr);
 
 /// Written beside the worker by the build: {"torch": "2.15.0+cu132", "python": PATH, "libraries": PATH, "pack": PATH}.
 inline constexpr const char* kTorchBuildFile = "aotifuzz-torch.json";
+
+/// Does `requested` name the version? "2.14" stands for any 2.14.x.
+bool is_version(const TorchVersion& version, const std::string& requested);
 
 struct TorchChoice {
   TorchBuild build;

@@ -33,7 +33,16 @@ std::string counts_of(const VersionMatrix& matrix, size_t column) {
   return out;
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+/// An error with its place, on one line.
+std::string on_one_line(const std::string& text) {
+  constexpr std::string_view kWhere = "\n  where: ";
+  std::string out = text.substr(0, text.find('\n'));
+  if (const size_t at = text.find(kWhere); at != text.npos) {
+    const size_t from = at + kWhere.size();
+    out += " (" + text.substr(from, text.find('\n', from) - from) + ")";
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -84,9 +93,13 @@ std::string changes_of(const MatrixRow& row, const std::vector<TorchVersion>& ve
   for (size_t i = 0; i < row.cells.size(); ++i) {
     const MatrixCell& cell = row.cells[i];
     if (!has_answer(cell)) continue;
-    if (before && answer_of(*before) != answer_of(cell))
-      out += fmt::format("{}{} from {} on", out.empty() ? "" : "; ", matrix_status_name(answer_of(cell)),
-                         versions[i].text());
+    const bool changed = before && answer_of(*before) != answer_of(cell);
+    // Of a case that nothing is expected of, or that changed already, what fails says more than that it fails.
+    const bool otherwise = before && !changed && cell.detail != before->detail &&
+                           (cell.status == Status::kChanged || (cell.status == Status::kFails && !row.expectation));
+    if (changed || otherwise)
+      out += fmt::format("{}{} from {} on", out.empty() ? "" : "; ",
+                         otherwise ? "fails in another way" : matrix_status_name(answer_of(cell)), versions[i].text());
     before = &cell;
   }
   return out;
@@ -97,8 +110,9 @@ int matrix_exit_code(const VersionMatrix& matrix, bool expect_failing, bool fail
   for (const MatrixRow& row : matrix.rows)
     for (const MatrixCell& cell : row.cells) {
       if (!cell.replay) {
-        blind = blind || cell.status == Status::kNotRun;
-        bad = bad || (expect_failing && cell.status == Status::kCannotCompile);
+        const bool surprise = expect_failing && cell.status == Status::kCannotCompile;
+        bad = bad || surprise;
+        blind = blind || !surprise;
       } else if (expect_failing) {
         bad = bad || is_surprise(*cell.replay);
       } else {
@@ -120,11 +134,11 @@ std::string print_matrix(const VersionMatrix& matrix) {
     out += row.name + (changes.empty() ? "" : ": " + changes) + "\n";
     for (size_t i = 0; i < row.cells.size(); ++i) {
       const MatrixCell& cell = row.cells[i];
-      const bool explained = cell.status == Status::kFails || cell.status == Status::kRight ||
-                             cell.status == Status::kFlaky || cell.detail.empty();
-      if (!explained)
+      const bool as_expected = row.expectation && (cell.status == Status::kFails || cell.status == Status::kFlaky);
+      if (!cell.detail.empty() && cell.status != Status::kRight && !as_expected)
         out += fmt::format("  {}: {}: {}\n", matrix.versions[i].text(), matrix_status_name(cell.status),
-                           first_line(cell.detail));
+                           on_one_line(cell.detail));
+      if (!cell.note.empty()) out += fmt::format("  {}: {}\n", matrix.versions[i].text(), cell.note);
     }
   }
   for (size_t i = 0; i < matrix.versions.size(); ++i)
@@ -140,6 +154,7 @@ std::string matrix_json(const VersionMatrix& matrix, int exit_code) {
     for (size_t i = 0; i < row.cells.size(); ++i) {
       const MatrixCell& cell = row.cells[i];
       nlohmann::ordered_json written = {{"status", matrix_status_name(cell.status)}, {"detail", cell.detail}};
+      if (!cell.note.empty()) written["note"] = cell.note;
       if (cell.replay) {
         written["reproduced"] = cell.replay->reproduced;
         written["tries"] = cell.replay->tries;
@@ -191,6 +206,7 @@ std::vector<CiItem> matrix_items(const VersionMatrix& matrix, bool expect_failin
         CorpusEntry entry;
         entry.path = row.path;
         entry.name = row.name;
+        entry.expectation = row.expectation;
         items.push_back(replay_item(entry, *cell.replay, suite, {fail_on_gaps, expect_failing}));
       } else {
         items.push_back(

@@ -78,8 +78,9 @@ std::string find_worker_program(const std::string& device, const std::string& fo
   const bool cuda = device == "cuda";
   const std::string name = cuda ? "aotifuzz-worker-cuda" : "aotifuzz-worker";
   std::error_code error;
-  const std::filesystem::path beside =
-      folder.empty() ? std::filesystem::read_symlink("/proc/self/exe", error).parent_path() : std::filesystem::path(folder);
+  const std::filesystem::path beside = folder.empty()
+                                           ? std::filesystem::read_symlink("/proc/self/exe", error).parent_path()
+                                           : std::filesystem::path(folder);
   const std::string path = (beside / name).string();
   if (!error && ::access(path.c_str(), X_OK) == 0) return path;
   if (cuda)

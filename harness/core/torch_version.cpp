@@ -40,8 +40,9 @@ std::optional<TorchVersion> parse_torch_version(std::string_view text) {
     if (parts[i] < 0) return std::nullopt;
   }
   // A build or pre-release may follow; another number may not.
-  if (!text.empty() && text.front() != '+' && text.front() != 'a' && text.front() != 'b' && text.front() != 'r')
-    return std::nullopt;
+  const bool builds = text.empty() || text.front() == '+' || text.starts_with(".dev") || text.starts_with(".post") ||
+                      text.front() == 'a' || text.front() == 'b' || text.front() == 'r';
+  if (!builds) return std::nullopt;
   return TorchVersion{parts[0], parts[1], parts[2]};
 }
 

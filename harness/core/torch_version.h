@@ -8,8 +8,8 @@
 
 namespace aotifuzz {
 
-/// A release of torch: 2.15.0. What stands behind the numbers ("+cu132", "a0+git1234") says how it was built, not which
-/// it is, and is left out.
+/// A release of torch: 2.15.0. What stands behind the numbers ("+cu132", "a0+git1234", ".dev20261130") is left out: a
+/// pre-release counts as the release that it leads to.
 struct TorchVersion {
   int major = 0, minor = 0, patch = 0;
 

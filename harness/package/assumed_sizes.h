@@ -16,8 +16,8 @@ struct SizeAssumption {
   std::string text() const;
 };
 
-/// What the generated checks say of sizes beyond ranges: static sizes, and where torch compiled a second layer of checks
-/// (2.15) sizes that must equal another input's. Each once.
+/// What the generated checks say of sizes beyond ranges: static sizes, and where torch compiled a second layer of
+/// checks (2.15) sizes that must equal another input's. Each once.
 std::vector<SizeAssumption> size_assumptions(const PackageInfo& package);
 
 /// Does the contract force both dimensions ("x.size(0)") to be equal in every legal input?

@@ -30,7 +30,7 @@ struct FindingContext {
 std::string print_finding(const Finding& finding, const FindingContext& context);
 
 /// What is expected of a case: from finding.json, or from a hand-written expect.json with {"signature", "class"}.
-/// There, "torch": "<2.13" says with which versions the case fails; others are right.
+/// There, "torch": "<2.13" says compiled by which versions the case fails; others are right.
 struct Expectation {
   std::string signature;
   std::optional<VerdictClass> cls;

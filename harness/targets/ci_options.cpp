@@ -13,8 +13,9 @@ void CiOptions::declare(CLI::App& app) {
   app.add_flag("--github", github_, "Also print GitHub annotations: one line for each failure");
 }
 
-void CiOptions::check(const std::vector<std::string>& inputs) const {
-  require_result_files({{"--junit", junit_}, {"--sarif", sarif_}}, inputs);
+void CiOptions::check(const std::vector<std::string>& inputs, std::vector<ResultFile> others) const {
+  others.insert(others.begin(), {{"--junit", junit_}, {"--sarif", sarif_}});
+  require_result_files(others, inputs);
 }
 
 void CiOptions::write(CiReport report, bool stdout_is_json) const {

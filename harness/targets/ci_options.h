@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "store/ci_report.h"
+#include "store/result_file.h"
 
 namespace aotifuzz {
 
@@ -13,8 +14,8 @@ class CiOptions {
  public:
   void declare(CLI::App& app);
   bool any() const { return !junit_.empty() || !sarif_.empty() || github_; }
-  /// Throws as require_result_files() does; to be called before any work.
-  void check(const std::vector<std::string>& inputs) const;
+  /// Throws as require_result_files() does; to be called before any work. `others`: further files of the command.
+  void check(const std::vector<std::string>& inputs, std::vector<ResultFile> others = {}) const;
   /// Writes what was asked for. Annotations go to stdout, or to stderr where stdout holds JSON: GitHub reads both.
   /// Throws HarnessError for a file that cannot be written.
   void write(CiReport report, bool stdout_is_json) const;

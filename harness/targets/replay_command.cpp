@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -153,9 +154,12 @@ int ReplayCommand::run_versions() {
     return session;
   };
   std::vector<std::string> kept = request.cases;
+  for (const std::string& path : request.cases)
+    for (const char* beside : {"expect.json", "finding.json"})
+      kept.push_back((std::filesystem::path(path).parent_path() / beside).string());
+  for (const std::string& package : request.packages) kept.push_back(package.substr(package.find('=') + 1));
   kept.push_back(path_);
-  ci_.check(kept);
-  require_result_files({{"--html", html_}}, kept);
+  ci_.check(kept, {{"--html", html_}});
   const VersionMatrix matrix = run_matrix(std::move(request));
   const int exit_code = matrix_exit_code(matrix, expect_failing_, fail_on_gaps);
   fmt::print("{}", json_ ? matrix_json(matrix, exit_code) : print_matrix(matrix));
@@ -195,8 +199,7 @@ int ReplayCommand::run() {
       const CorpusEntry entry = read_entry(path);
       PackageSession& session = sessions.open(request_for(entry));
       session.require_fitting(entry.input, entry.path);
-      const ReplayResult result =
-          replay(session.triage(), session.worker(), entry, times_, session.hello().torch_version);
+      const ReplayResult result = replay(session.triage(), session.worker(), entry, times_, session.compiler_version());
       const std::string excuse = result.fails_now() ? excuses.of(entry, result) : "";
       tally.add(result, fail_on_gaps, !excuse.empty());
       ci.items.push_back(replay_item(entry, result, path_, {fail_on_gaps, expect_failing_}));

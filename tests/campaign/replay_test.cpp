@@ -94,6 +94,10 @@ TEST_F(Replay, OutsideTheVersionsThatItIsExpectedWithOnlyFixedIsNoSurprise) {
   EXPECT_THAT(text_, HasSubstr("it fails with torch <2.15"));
   EXPECT_TRUE(with("2.15.0", failed("planted")));
   EXPECT_THAT(text_, HasSubstr("expected with torch <2.15 only"));
+  Verdict other = failed("another");
+  EXPECT_TRUE(with("2.15.0", other));
+  other.fault = false;
+  EXPECT_FALSE(with("2.15.0", other));
   EXPECT_FALSE(with("", failed("planted"))) << "an unknown version is no reason to doubt";
 }
 

@@ -23,9 +23,12 @@ class TorchBuilds : public ::testing::Test {
     root_ = ::mkdtemp(name.data());
   }
   ~TorchBuilds() override { fs::remove_all(root_); }
-  void add(const std::string& folder, const std::string& text) {
+  void add(const std::string& folder, const std::string& text, bool with_worker = true) {
     fs::create_directories(root_ / folder);
     std::ofstream(root_ / folder / kTorchBuildFile) << text;
+    if (!with_worker) return;
+    std::ofstream(root_ / folder / "aotifuzz-worker") << "#!/bin/sh\n";
+    fs::permissions(root_ / folder / "aotifuzz-worker", fs::perms::owner_all);
   }
   void add_version(const std::string& folder, const std::string& version) {
     add(folder, R"({"torch": ")" + version + R"(", "python": "/p", "libraries": "/l", "pack": "/k"})");
@@ -46,6 +49,7 @@ TEST_F(TorchBuilds, AreInTheFolderItselfAndBelowIt) {
   add_version("build/torch-2.11.0", "2.11.0+cu130");
   add_version("build/other", "2.12.0");
   fs::create_directories(root_ / "build/torch-2.13.0");  // never configured
+  add("build/torch-2.14.1", R"({"torch": "2.14.1"})", /*with_worker=*/false);
   EXPECT_EQ(versions("build"), (std::vector<std::string>{"2.15.0", "2.11.0", "2.9.1"}));
   EXPECT_THAT(problems_, IsEmpty());
   const TorchBuild own = torch_builds((root_ / "build").string()).front();
@@ -128,6 +132,11 @@ TEST_F(TorchBuilds, LibrariesOfAnotherTorchAreRefusedBeforeTheLoaderDoes) {
   ::setenv("AOTIFUZZ_TORCH_LIB", (root_ / "torch/lib").c_str(), 1);
   EXPECT_NO_THROW(require_matching_libraries(builds_of({"2.15.0"}).front()));
   EXPECT_THROW(require_matching_libraries(builds_of({"2.11.0"}).front()), HarnessError);
+  TorchBuild built = builds_of({"2.11.0"}).front();
+  built.libraries = "/somewhere/torch/lib";
+  EXPECT_NO_THROW(require_matching_libraries(built)) << "it finds its own";
+  ::setenv("AOTIFUZZ_TORCH_LIB", (root_ / "nowhere").c_str(), 1);
+  EXPECT_THROW(require_matching_libraries(builds_of({"2.15.0"}).front()), HarnessError);
   ::setenv("AOTIFUZZ_TORCH_LIB", root_.c_str(), 1);  // nothing says which torch that is
   EXPECT_NO_THROW(require_matching_libraries(builds_of({"2.11.0"}).front()));
   ::unsetenv("AOTIFUZZ_TORCH_LIB");

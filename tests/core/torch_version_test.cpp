@@ -11,6 +11,7 @@ TEST(TorchVersion, ReadsReleasesAndBuilds) {
   EXPECT_EQ(parse_torch_version("2.12")->text(), "2.12.0");
   EXPECT_EQ(parse_torch_version("2.16.0a0+git1a2b3c")->text(), "2.16.0");
   EXPECT_EQ(parse_torch_version("2.14.1rc2")->text(), "2.14.1");
+  EXPECT_EQ(parse_torch_version("2.16.0.dev20261130+cpu")->text(), "2.16.0");
 }
 
 TEST(TorchVersion, RefusesWhatIsNone) {

@@ -86,7 +86,7 @@ int check_clean(const std::string& aotifuzz, const std::string& package) {
 json row_for(const std::string& aotifuzz, const std::string& package, json row) {
   const json about = json::parse(run_program({aotifuzz, "inspect", package, "--json"}).out, nullptr, false);
   const auto version =
-      aotifuzz::parse_torch_version(about.is_object() ? about["pack"].value("torch", std::string()) : "");
+      aotifuzz::parse_torch_version(about.is_object() && about.contains("pack") ? about["pack"].value("torch", std::string()) : "");
   if (!version) return nullptr;
   for (const json& other : row.value("by_torch", json::array())) {
     const auto range = aotifuzz::TorchRange::parse(other.value("torch", std::string("?")));

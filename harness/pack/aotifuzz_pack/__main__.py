@@ -53,7 +53,8 @@ def parse(argv):
     args.to_folder = not args.output.endswith(".pt2")
     args.jobs = []
     for target in args.targets:
-        file, colon, function = target.partition(":")
+        # From the right: a folder's name may have a colon.
+        file, colon, function = target.rpartition(":") if not target.endswith(".py") else (target, "", "")
         if args.all and colon:
             parser.error(f"--all takes whole files, not a function: {target}")
         if not args.all and not function:
@@ -96,7 +97,13 @@ def pack(source, function, args, package, reference):
     """Packs one function into the file `package`, and its program into `reference` unless that is None."""
     import torch
 
-    program, recipe = build(source, function)
+    try:
+        program, recipe = build(source, function)
+    except PackError as error:
+        error.is_of_compiler = error.what.startswith("torch.export.") and not isinstance(error.__cause__, (OSError, MemoryError))
+        raise
+    except SystemExit as error:
+        raise PackError(f"the function ended Python ({error.code})", f"{source.path}:{function}", "return the model instead") from error
     try:
         if reference is not None:
             torch.export.save(program, reference)
@@ -105,11 +112,14 @@ def pack(source, function, args, package, reference):
         else:
             aoti_compile_and_package(program, package_path=package, inductor_configs=args.configs, recipe=recipe)
     except Exception as error:
-        raise PackError(
+        failure = PackError(
             f"compiling failed: {short(error)}",
             f"{source.path}:{function}",
             "check that g++ works and the disk has room; --verbose shows torch's whole message",
-        ) from error
+        )
+        # A full disk says nothing about the compiler.
+        failure.is_of_compiler = not isinstance(error, (OSError, MemoryError))
+        raise failure from error
 
 
 def pack_file(args):
@@ -128,15 +138,27 @@ def pack_folder(args):
     out = Path(args.output)
     out.mkdir(parents=True, exist_ok=True)
     jobs = []
+    failures, packed, began = {}, 0, time.monotonic()
+
+    def note_failure(stem, error):
+        failures[stem] = error
+        if args.failures:  # at once: the next job may end the process
+            args.failures.write_text(json.dumps({s: {"what": e.what, "compiler": e.is_of_compiler} for s, e in failures.items()}, indent=1))
+
     for file, function in args.jobs:
-        source = SourceFile(file)
-        functions = source.functions() if args.all else [function]
+        try:
+            source = SourceFile(file)
+            functions = source.functions() if args.all else [function]
+        except PackError as error:
+            if not args.failures:
+                raise
+            note_failure(f"{Path(file).stem}.{function}", error)
+            continue
         jobs += [(source, name) for name in functions]
         if args.all and not args.no_reference:
             remove_stale_links(out, source, functions)
     options = {"configs": {k: repr(v) for k, v in args.configs.items()}, "stock": args.no_reference, "reference": args.save_reference}
     root = args.cache or store.default_root()
-    failures, packed, began = {}, 0, time.monotonic()
     for number, (source, function) in enumerate(jobs, 1):
         label = f"[{number:2d}/{len(jobs)}] {source.path.stem}.{function}"
         stem = f"{source.path.stem}.{function}"
@@ -169,14 +191,12 @@ def pack_folder(args):
             for file in filter(None, (kept, kept_reference)):
                 link(file, out / file.name)
         except PackError as error:
-            failures[stem] = error
+            note_failure(stem, error)
             print(f"{label}: FAILED: {error.what}", flush=True)
             if args.verbose:
                 traceback.print_exc()
     store.prune(root)
     print(f"{len(jobs) - len(failures)} of {len(jobs)} packages in {out} ({packed} packed now, {time.monotonic() - began:.0f} s)")
-    if args.failures:
-        args.failures.write_text(json.dumps({stem: error.what for stem, error in failures.items()}, indent=1))
     if failures:
         raise next(iter(failures.values()))
 

@@ -7,6 +7,7 @@ import sys
 class PackError(Exception):
     def __init__(self, what, where, hint):
         super().__init__(what)
+        self.is_of_compiler = False  # torch refused or failed to compile the model: no fault of file or installation
         self.what, self.where, self.hint = what, where, hint
 
     def __str__(self):
