@@ -28,7 +28,8 @@ constexpr const char* kClean = "example.embedding_mlp";
 TEST(Commands, HelpNamesTheCommandsAndTheParentLinksNoTorch) {
   const Ended help = aotifuzz({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* command : {"fuzz", "replay", "report", "corpus", "minimize", "inspect", "trace", "doctor", "sanitize"})
+  for (const char* command :
+       {"fuzz", "replay", "report", "corpus", "minimize", "inspect", "trace", "doctor", "sanitize"})
     EXPECT_THAT(help.out, HasSubstr(command));
   const std::string libraries = run_program({"ldd", AOTIFUZZ_PROGRAM}).out;
   EXPECT_THAT(libraries, HasSubstr("libc.so"));
@@ -143,6 +144,28 @@ TEST(Commands, DoctorProvesWhatThisInstallationNotices) {
   EXPECT_THAT(details["cpu: integer division by zero"], HasSubstr("noticed as crash"));
   EXPECT_THAT(details["cpu: endless run"], HasSubstr("noticed as hang"));
   EXPECT_THAT(details["cpu: torch's allocator is out"], HasSubstr("goes unnoticed"));
+}
+
+TEST(Commands, AVersionOfTorchThatIsNotHereIsRefusedWithThoseThatAre) {
+  PACKED(package, "example.embedding_mlp");
+  const json report = json::parse(aotifuzz({"doctor", "--device", "cpu", "--json"}).out);
+  std::string own;
+  for (const json& row : report["rows"])
+    if (const std::string what = row["what"]; own.empty() && what.starts_with("worker for torch "))
+      own = what.substr(17);
+  ASSERT_NE(own, "") << report.dump();
+  EXPECT_EQ(aotifuzz({"trace", package, "--torch", own}).exit_code, 0);
+  const Ended absent = aotifuzz({"trace", package, "--torch", "1.0.0"});
+  EXPECT_EQ(absent.exit_code, 3);
+  EXPECT_THAT(absent.err, HasSubstr(own));
+  EXPECT_THAT(absent.err, HasSubstr("AOTIFUZZ_TORCH=1.0.0"));
+  EXPECT_EQ(aotifuzz({"doctor", "--torch", "1.0.0"}).exit_code, 3);
+  EXPECT_EQ(aotifuzz({"trace", package, "--torch", "newest"}).exit_code, 2);
+  const ScratchFolder scratch;
+  std::ofstream(scratch / "case.txt") << "aotifuzz-case 1\ninput x f32[1,1,16] const(0)\ninput idx i64[1,1] const(0)\n";
+  EXPECT_EQ(aotifuzz({"replay", scratch / "case.txt", "--package", package, "--torch", own + "," + own}).exit_code, 2);
+  EXPECT_EQ(aotifuzz({"replay", scratch / "case.txt", "--package", package, "--html", scratch / "m.html"}).exit_code,
+            2);
 }
 
 TEST(Commands, SanitizeSaysThatItIsForCudaPackages) {

@@ -146,10 +146,10 @@ TEST_F(StoreFolder, WhatCannotBeReadNamesItsFile) {
 }
 
 TEST(Expectation, HostileTextIsAnError) {
-  for (const char* text : {"", "[]", "{}", "{\"signature\": 3}", "{\"class\": \"odd\"}",
-                           "{\"class\": \"crash\", \"section\": \"both\"}", "{\"class\": \"crash\", \"tries\": -1}",
-                           "{\"class\": \"crash\", \"before\": [1]}", "{\"version\": 2, \"class\": \"crash\"}",
-                           "{\"class\": \"crash\", \"torch\": \"2.15\"}"})
+  for (const char* text :
+       {"", "[]", "{}", "{\"signature\": 3}", "{\"class\": \"odd\"}", "{\"class\": \"crash\", \"section\": \"both\"}",
+        "{\"class\": \"crash\", \"tries\": -1}", "{\"class\": \"crash\", \"before\": [1]}",
+        "{\"version\": 2, \"class\": \"crash\"}", "{\"class\": \"crash\", \"torch\": \"2.15\"}"})
     EXPECT_FALSE(parse_expectation(text)) << text;
 }
 
