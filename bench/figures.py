@@ -14,12 +14,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("AOTIFUZZ_BUILD", ROOT / "build"))
 EXAMPLE = BUILD / "models" / "example.embedding_mlp.pt2"
-CRASHER = BUILD / "models" / "example.integer_division.pt2"
+CRASHER = BUILD / "models" / "faults.attention_without_tokens.pt2"  # SIGFPE with every version
 ROUNDS = 3
 
 PLAIN = "aotifuzz-case 1\ninput x f32[4,7,16] normal(0.0,1.0,seed=1)\ninput idx i64[4,7] ints(0,99,seed=2)\n"
-GOOD = "aotifuzz-case 1\ninput value i32[3] list(7,-7,5)\ninput width i32[3] list(2,2,3)\n"
-BAD = "aotifuzz-case 1\ninput value i32[3] const(-2147483648)\ninput width i32[3] const(-1)\n"
+GOOD = "aotifuzz-case 1\ninput q f32[1,2,6,8] const(0.0)\ninput mask bool[6,6] const(1)\n"
+BAD = "aotifuzz-case 1\ninput q f32[1,2,0,8] const(0.0)\ninput mask bool[0,0] const(0)\n"
 
 
 def run_json(*command, ok=(0,)):

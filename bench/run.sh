@@ -8,4 +8,5 @@ cd "$repo"
 setup --models
 build
 pack --all corpus/models/example.py -o "$build_folder/models"
+pack corpus/models/faults.py:attention_without_tokens -o "$build_folder/models"
 AOTIFUZZ_BUILD=$build_folder exec "$python" bench/figures.py --seconds "${1:-10}"
