@@ -151,8 +151,9 @@ class Examination {
 void add_builds(const std::vector<TorchBuild>& builds, const std::vector<std::string>& problems,
                 std::vector<DoctorRow>& rows) {
   for (const TorchBuild& build : builds)
-    rows.push_back({Status::kOk, "worker for torch " + build.version.text(),
-                    build.folder + (build.python.empty() ? "" : ", torch of " + build.python)});
+    rows.push_back(
+        {Status::kOk, "worker for torch " + build.version.text(),
+         build.full_version + ", " + build.folder + (build.python.empty() ? "" : ", torch of " + build.python)});
   for (const std::string& problem : problems) rows.push_back({Status::kBroken, "worker for another torch", problem});
 }
 

@@ -22,8 +22,7 @@ struct DoctorRequest {
 
 /// Says of this installation what it is, and proves by planted faults what it would notice: each is committed in a
 /// worker and must come back as the verdict class that it stands for, through the same parts that `fuzz` uses. Takes
-/// seconds. Throws as choose_torch() does for a torch that is not here,
-/// never for what it finds.
+/// seconds. Throws as choose_torch() does for a torch that is not here, never for what it finds.
 std::vector<DoctorRow> examine(const DoctorRequest& request);
 
 }  // namespace aotifuzz

@@ -93,7 +93,9 @@ WorkerChoice choose_worker(const SessionRequest& request, const PackageInfo& inf
     };
     if (!std::all_of(builds.begin(), builds.end(), has_none)) std::erase_if(builds, has_none);
   }
-  TorchChoice choice = choose_torch(builds, compiled_by, request.torch);
+  TorchChoice choice =
+      choose_torch(builds, compiled_by, request.torch,
+                   info.pack ? "the package was compiled by" : "the package's program was exported by");
   require_matching_libraries(choice.build);
   return {find_worker_program(device, choice.build.folder), std::move(choice.note), choice.build.version.text()};
 }

@@ -126,13 +126,13 @@ bool is_version(const TorchVersion& version, const std::string& requested) {
 }
 
 TorchChoice choose_torch(const std::vector<TorchBuild>& builds, const std::string& package_torch,
-                         const std::string& requested) {
+                         const std::string& requested, const std::string& known_as) {
   const auto compiled_by = parse_torch_version(package_torch);
   const auto with_note = [&](const TorchBuild& build, const std::string& why) {
     TorchChoice choice{build, ""};
     if (compiled_by && build.version != *compiled_by)
-      choice.note = "the package was compiled by torch " + compiled_by->text() + " and runs with torch " +
-                    build.version.text() + (why.empty() ? "" : ": " + why);
+      choice.note = known_as + " torch " + compiled_by->text() + " and runs with torch " + build.version.text() +
+                    (why.empty() ? "" : ": " + why);
     return choice;
   };
   if (!requested.empty()) return with_note(requested_build(builds, requested), "as --torch asks");

@@ -38,9 +38,10 @@ struct TorchChoice {
 /// The build for a package that `package_torch` ("" = not known) compiled. `requested` (--torch): that version and no
 /// other, "2.14" stands for any 2.14.x. Else the package's own, else the nearest newer one (packages call libtorch
 /// through an interface that grows but does not shrink), else the newest of the older ones, else the first of `builds`.
-/// Throws HarnessError when there is none, UsageError when `requested` is no version.
+/// Throws HarnessError when there is none, UsageError when `requested` is no version. `known_as` begins the note: what
+/// is known of `package_torch`.
 TorchChoice choose_torch(const std::vector<TorchBuild>& builds, const std::string& package_torch,
-                         const std::string& requested);
+                         const std::string& requested, const std::string& known_as = "the package was compiled by");
 
 /// Throws HarnessError when AOTIFUZZ_TORCH_LIB names libraries of another torch than the build's: such a worker would
 /// end with "undefined symbol".

@@ -1,10 +1,5 @@
 #include "gate_report/source_lines.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-extern char** environ;
+#include "store/tool_output.h"
 
 namespace aotifuzz {
 namespace {
@@ -29,26 +24,7 @@ std::string ask(const std::string& library, const std::vector<uint64_t>& offsets
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(offset));
     words.emplace_back(text);
   }
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return "";
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t pid = -1;
-  const int failed = posix_spawnp(&pid, "addr2line", &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  std::string out;
-  char buffer[4096];
-  for (ssize_t n; !failed && (n = read(ends[0], buffer, sizeof buffer)) > 0;)
-    out.append(buffer, static_cast<size_t>(n));
-  close(ends[0]);
-  if (!failed) waitpid(pid, nullptr, 0);
-  return out;
+  return tool_output(std::move(words));
 }
 
 bool is_header_of_others(const std::string& file) {

@@ -3,15 +3,13 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <fstream>
 #include <sstream>
 
-extern char** environ;
+#include "store/tool_output.h"
 
 namespace aotifuzz {
 namespace {
@@ -38,7 +36,7 @@ bool has_line_table(const std::string& path) {
   return false;
 }
 
-/// What addr2line prints: a line "file:line" for each of `offsets`; "" when there is no such program.
+/// A line "file:line" for each of `offsets`; "" without addr2line.
 std::string ask(int fd, const std::vector<uint64_t>& offsets) {
   std::vector<std::string> words = {"addr2line", "-e",
                                     "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(fd)};
@@ -47,29 +45,10 @@ std::string ask(int fd, const std::vector<uint64_t>& offsets) {
     text << "0x" << std::hex << offset;
     words.push_back(text.str());
   }
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return "";
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t pid = -1;
-  const int failed = ::posix_spawnp(&pid, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  std::string out;
-  char buffer[4096];
-  for (ssize_t n; !failed && (n = ::read(ends[0], buffer, sizeof buffer)) > 0;)
-    out.append(buffer, static_cast<size_t>(n));
-  ::close(ends[0]);
-  if (!failed) ::waitpid(pid, nullptr, 0);
-  return out;
+  return tool_output(std::move(words));
 }
 
-/// "/tmp/x/cabc...xyz.kernel.cpp:17 (discriminator 3)" -> "kernel.cpp:17"; "" for what is not known, or not generated.
+/// "FOLDER/cabc...xyz.kernel.cpp:17 (discriminator 3)" -> "kernel.cpp:17"; "" for what is not known, or not generated.
 std::string short_line(std::string text) {
   text.resize(std::min(text.find(" ("), text.size()));
   text.erase(0, text.rfind('/') + 1);

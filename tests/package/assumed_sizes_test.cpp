@@ -84,5 +84,20 @@ TEST(AssumedSizes, TellAStockPackageWhichSizesAreEqual) {
   EXPECT_EQ(contract.symbols.size(), 3u);
 }
 
+TEST(AssumedSizes, ASizeThatNothingDefinesMakesNoOtherEqual) {
+  CompiledModel model;
+  model.input_names = {"arg0_1", "arg1_1"};
+  model.checks = {{0, InputCheck::Kind::kStaticSize, 0, 4, ""}, {1, InputCheck::Kind::kMinSize, 1, 2, ""}};
+  // A fixed size, a dimension without checks, a stride, one that is no dimension, and two that wait for each other.
+  for (const char* dim : {"arg0_1.size(0)", "arg0_1.size(7)", "arg0_1.stride(0)", "nothing", "arg1_1.size(1)"}) {
+    model.symbol_dims = {{"s1", dim}, {"s2", "arg1_1.size(0)"}};
+    model.assumed_sizes = {{1, 0, std::nullopt, "s1"}, {1, 1, std::nullopt, "s2"}};
+    const Contract contract = build_contract(model);
+    ASSERT_EQ(contract.symbols.size(), 2u) << dim;
+    EXPECT_EQ(contract.inputs[1].sizes[0].text(), contract.symbols[0].name) << dim;
+    EXPECT_EQ(contract.inputs[1].sizes[1].text(), contract.symbols[1].name) << dim;
+  }
+}
+
 }  // namespace
 }  // namespace aotifuzz
