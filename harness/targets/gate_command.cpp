@@ -117,7 +117,11 @@ int GateCommand::judge() {
   const auto verdicts = judge_operators(std::move(run.operators), run.library.path);
   const bool faults = std::any_of(verdicts.begin(), verdicts.end(),
                                   [](const OperatorVerdict& v) { return v.status == GateStatus::kFaults; });
-  const int code = faults ? kExitFaults : kExitNoFaults;
+  // A module that was named and does not even import must not leave CI green.
+  const bool blind = !fakes_.empty() && std::all_of(verdicts.begin(), verdicts.end(), [](const OperatorVerdict& v) {
+    return v.status == GateStatus::kNotJudged;
+  });
+  const int code = faults ? kExitFaults : blind ? kExitWorld : kExitNoFaults;
   const std::string json = gate_json(subject(), verdicts, code);
   fmt::print("{}", json_path_ == "-" ? json : gate_text(verdicts));
   write_reports(verdicts, json);

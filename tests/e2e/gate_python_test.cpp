@@ -161,7 +161,7 @@ std::string reason_with(const std::string& module) {
   const ScratchFolder folder;
   std::ofstream(folder / "broken.py") << module;
   const json result = gate_json(
-      {"--ops", kLibrary, "--fakes", folder / "broken.py", "--only", "pyfake::dtype", "--timeout", "500ms"}, 0);
+      {"--ops", kLibrary, "--fakes", folder / "broken.py", "--only", "pyfake::dtype", "--timeout", "500ms"}, 3);
   if (result["operators"].size() != 1) return "";
   EXPECT_EQ(result["operators"][0]["status"], "not judged");
   return result["operators"][0]["reason"];
