@@ -52,6 +52,7 @@ struct Comparison {
   std::optional<size_t> different;  ///< first output that differs
   TensorAnswer answer;              ///< of that output
   std::vector<std::string> doubts;  ///< reasons of what was not judged
+  double nearness = 0;
   bool all_constant = true;
   bool all_empty = true;
 };
@@ -86,6 +87,7 @@ Comparison compare_outputs(const CaseContext& context, const RunRecord& referenc
       all.all_empty = false;
       all.all_constant &= answer.constant;
     }
+    if (answer.kind == Kind::kAgrees) all.nearness = std::max(all.nearness, answer.nearness);
     if (answer.kind == Kind::kNeedsRuns) all.needs_runs = true;
     if (answer.kind == Kind::kUnjudged) all.doubts.push_back(answer.reason);
     if (answer.kind == Kind::kAgrees && answer.exempt > 0)
@@ -228,7 +230,10 @@ Judgement CloseOracle::judge(const CaseContext& context, const RunRecords& runs)
       judgement.verdicts.push_back(mistrusted_verdict(name(), "agreement proves little: every output is constant"));
     }
   }
-  if (judgement.verdicts.empty()) judgement.verdicts.push_back(pass_verdict(name()));
+  if (judgement.verdicts.empty()) {
+    judgement.verdicts.push_back(pass_verdict(name()));
+    if (all.nearness > 0) judgement.verdicts.back().measures = {{kNearness, number_text(all.nearness)}};
+  }
   return judgement;
 }
 

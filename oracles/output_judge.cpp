@@ -26,6 +26,9 @@ constexpr double kSpreadFactor = 4;
 /// Last rounding to the output's dtype on each side, once to nearest and once perhaps from a float32 value.
 constexpr double kUlps = 2;
 
+/// Of nearness: what passes without the referee.
+constexpr double kQuickShare = 0.5;
+
 /// Library functions lose subnormal numbers inside; below the least normal float32 nothing is promised.
 constexpr double kSubnormalSlack = 0x1p-126;
 /// (e^x + e^-x) / 2 and the like overflow inside when the result is still half of what the dtype holds.
@@ -180,6 +183,7 @@ TensorAnswer judge_tensor(const TensorQuestion& question, const RefereeRuns& ref
 
   QuickResult quick = quick_compare(runs.expected, runs.actual, *question.facts);
   answer.constant = quick.constant;
+  answer.nearness = kQuickShare * quick.share;
   std::vector<int64_t> suspects = std::move(quick.suspects);
   if (question.thorough) {
     suspects.insert(suspects.end(), quick.only_absolute.begin(), quick.only_absolute.end());
@@ -225,7 +229,10 @@ TensorAnswer judge_tensor(const TensorQuestion& question, const RefereeRuns& ref
   ElementState first_state;
   for (int64_t i : suspects) {
     const ElementState state = judge(i);
-    if (state.ratio <= eager_ratio) continue;
+    if (state.ratio <= eager_ratio) {
+      answer.nearness = std::max(answer.nearness, kQuickShare + (1 - kQuickShare) * state.ratio / eager_ratio);
+      continue;
+    }
     if (is_undefined(runs, i)) {
       ++answer.exempt;
       continue;

@@ -36,6 +36,7 @@ struct TensorAnswer {
   int64_t differing = 0, total = 0;  ///< elements beyond what is permitted
   int64_t exempt = 0;                ///< elements that depend on undefined results
   bool constant = false;             ///< as QuickResult::constant: agreement proves little
+  double nearness = 0;               ///< kAgrees: as kNearness of core/verdict.h; 0: no difference
   bool special = false;              ///< every differing element involves NaN, an infinity or an integer's least value
   // The first differing element.
   std::string index, expected, actual, centre, permitted, error;

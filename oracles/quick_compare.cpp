@@ -25,7 +25,11 @@ void compare_floating(const T* expected, const T* actual, int64_t count, double 
     const double e = static_cast<double>(expected[i]), a = static_cast<double>(actual[i]);
     if (e == a) continue;
     // Written so that NaN on either side is a suspect.
-    if (std::abs(a - e) <= relative * std::abs(e) + tiny && std::abs(e) <= std::numeric_limits<double>::max()) continue;
+    const double error = std::abs(a - e), bound = relative * std::abs(e) + tiny;
+    if (error <= bound && std::abs(e) <= std::numeric_limits<double>::max()) {
+      if (error > out.share * bound) out.share = error / bound;
+      continue;
+    }
     if (std::isnan(e) && std::isnan(a)) continue;
     out.suspects.push_back(i);
   }
@@ -88,7 +92,11 @@ QuickResult quick_compare(const HostValues& expected, const HostValues& actual, 
       for (int64_t i = 0; i < count; ++i) {
         const double e = expected.real(i), a = actual.real(i);
         if (e == a || (std::isnan(e) && std::isnan(a))) continue;
-        if (std::isfinite(e) && std::abs(a - e) <= relative * std::abs(e) + tiny) continue;
+        const double error = std::abs(a - e), bound = relative * std::abs(e) + tiny;
+        if (std::isfinite(e) && error <= bound) {
+          if (error > out.share * bound) out.share = error / bound;
+          continue;
+        }
         out.suspects.push_back(i);
       }
   }
@@ -97,7 +105,9 @@ QuickResult quick_compare(const HostValues& expected, const HostValues& actual, 
     std::vector<int64_t> left;
     for (int64_t i : out.suspects) {
       const double e = expected.real(i), a = actual.real(i);
-      const bool near = std::isfinite(e) && std::isfinite(a) && std::abs(a - e) <= relative * std::abs(e) + absolute;
+      const double error = std::abs(a - e), bound = relative * std::abs(e) + absolute;
+      const bool near = std::isfinite(e) && std::isfinite(a) && error <= bound;
+      if (near && error > out.share * bound) out.share = error / bound;
       (near ? out.only_absolute : left).push_back(i);
     }
     out.suspects = std::move(left);

@@ -18,6 +18,7 @@ namespace aotifuzz {
 struct QuickResult {
   std::vector<int64_t> suspects;       ///< elements that did not pass, ascending
   std::vector<int64_t> only_absolute;  ///< passed thanks to the rms part alone
+  double share = 0;                    ///< largest difference that passed over its bound, 0..1
   bool constant = true;                ///< several equal elements, a lone zero or NaN, or no element at all
 };
 QuickResult quick_compare(const HostValues& expected, const HostValues& actual, const OutputFacts& facts);

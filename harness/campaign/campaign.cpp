@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "campaign/campaign_board.h"
+#include "campaign/feedback.h"
+#include "campaign/guided_draws.h"
 #include "core/check.h"
 
 namespace aotifuzz {
@@ -37,7 +39,11 @@ class CampaignJob {
       run_case(*c, violations(triage_.contract, *c));
       board_.dealt_with_pending(index_);
     }
-    draw_cases();
+    if (parts_.engine) {
+      draw_guided();
+    } else {
+      draw_cases();
+    }
     while (const auto gap = board_.next_gap_after_time()) look_into(*gap);
   }
 
@@ -57,10 +63,31 @@ class CampaignJob {
     }
   }
 
-  void run_case(const Case& c, const std::vector<Violation>& broken) {
+  void draw_guided() {
+    GuidedDraws draws(*parts_.engine, parts_.source, index_, jobs_, board_.first_case(index_));
+    for (;;) {
+      const Case c = draws.next();
+      const std::vector<Violation> broken = violations(triage_.contract, c);
+      const CampaignBoard::Next next = board_.next(c, broken);
+      if (next == CampaignBoard::Next::kEnd) break;
+      if (next == CampaignBoard::Next::kRun) {
+        run_case(c, broken, &draws);
+      } else {
+        draws.passed_over();
+      }
+      board_.drawn(index_, draws.position());
+      if (const auto gap = board_.next_gap()) look_into(*gap);
+    }
+    board_.count_refused_units(draws.refused());
+  }
+
+  void run_case(const Case& c, const std::vector<Violation>& broken, GuidedDraws* draws = nullptr) {
     const CaseResult result = parts_.executor.run(c);
     if (result.fresh_child) in_this_process_.clear();
-    const auto suspicions = board_.add(index_, c, broken, result, judge_result(triage_, c, result), in_this_process_);
+    const std::vector<Verdict> verdicts = judge_result(triage_, c, result);
+    // First of all: libFuzzer works on while a failure is looked into.
+    if (draws) draws->ran(counters_of(features_of(c, broken, result, verdicts)));
+    const auto suspicions = board_.add(index_, c, broken, result, verdicts, in_this_process_);
     in_this_process_.push_back(c);
     if (in_this_process_.size() > kEarlierMax) in_this_process_.pop_front();
     for (const Suspicion& suspicion : suspicions) look_into(suspicion);

@@ -13,6 +13,7 @@
 #include "campaign/case_executor.h"
 #include "campaign/case_source.h"
 #include "campaign/coverage.h"
+#include "campaign/engine_process.h"
 #include "campaign/sanitizer.h"
 #include "campaign/statistics.h"
 #include "campaign/triage.h"
@@ -59,6 +60,7 @@ struct CampaignSubject {
 struct CampaignJobParts {
   CaseExecutor& executor;
   const CaseSource& source;
+  EngineProcess* engine = nullptr;  ///< libFuzzer, which guides the draws; null: they are independent of each other
 };
 
 /// What a campaign tells while it runs. Calls come from the threads of the jobs, one at a time.

@@ -98,6 +98,7 @@ CampaignResult CampaignBoard::close() {
   }
   result_.interrupted = stop_;
   result_.statistics.passed_over = novelty_.passed_over();
+  result_.statistics.steered_away = steering_.passed_over();
   result_.statistics.elapsed_us = elapsed_us();
   save();
   record();
@@ -128,6 +129,7 @@ CampaignBoard::Next CampaignBoard::next(const Case& c, const std::vector<Violati
   const Guard guard(mutex_);
   if (options_.cases && cases_begun_ >= *options_.cases) return Next::kEnd;
   if (!novelty_.is_worth_running(c, broken)) return Next::kPassOver;
+  if (broken.empty() && !steering_.is_worth_running(c)) return Next::kPassOver;
   ++cases_begun_;
   return Next::kRun;
 }
@@ -135,6 +137,11 @@ CampaignBoard::Next CampaignBoard::next(const Case& c, const std::vector<Violati
 void CampaignBoard::count_pending_case() {
   const Guard guard(mutex_);
   ++cases_begun_;
+}
+
+void CampaignBoard::count_refused_units(uint64_t units) {
+  const Guard guard(mutex_);
+  result_.statistics.refused_units += units;
 }
 
 /// Failures of a kind that is known, set aside, or already somebody's are counted there and cost no more.
@@ -181,13 +188,14 @@ std::vector<Suspicion> CampaignBoard::add(size_t job, const Case& c, const std::
   ++result_.ledger.cases;
   ++jobs_[job].cases;
   std::vector<Suspicion> to_look_into;
-  bool news = false;
+  bool news = false, failed = false;
   for (const Verdict& verdict : verdicts) {
     if (verdict.status != VerdictStatus::kFail) continue;
+    failed = true;
     const std::string key = finding_key(verdict);
     if (is_settled(verdict, key)) continue;
     news = true;
-    Suspicion suspicion{c, verdict, {earlier.begin(), earlier.end()}, 0};
+    Suspicion suspicion{c, verdict, {earlier.begin(), earlier.end()}, 0, result_.ledger.cases};
     if (!verdict.fault && !gaps_may_have_time()) {
       pending_.emplace(key, std::move(suspicion));
       save();
@@ -197,6 +205,7 @@ std::vector<Suspicion> CampaignBoard::add(size_t job, const Case& c, const std::
     in_work_.emplace(key, std::move(suspicion));
   }
   novelty_.ran(c, broken, news);
+  if (broken.empty()) steering_.ran(c, failed && !news);
   return to_look_into;
 }
 
@@ -315,6 +324,7 @@ void CampaignBoard::record() {
   result_.jobs = jobs_;
   result_.statistics.elapsed_us = elapsed_us();
   result_.statistics.passed_over = novelty_.passed_over();
+  result_.statistics.steered_away = steering_.passed_over();
   recorder_.write(result_);
   last_record_ = Clock::now();
 }
@@ -328,6 +338,7 @@ void CampaignBoard::tick_locked(size_t job, const char* activity) {
   jobs_[job].activity = activity;
   result_.statistics.elapsed_us = elapsed_us();
   result_.statistics.passed_over = novelty_.passed_over();
+  result_.statistics.steered_away = steering_.passed_over();
   recorder_.sample(result_);
   listener_.on_progress({result_.statistics, result_.coverage, result_.ledger, jobs_, new_cell_us_, new_finding_us_});
 }

@@ -11,6 +11,7 @@
 #include "campaign/campaign_recorder.h"
 #include "campaign/investigation.h"
 #include "campaign/novelty.h"
+#include "campaign/steering.h"
 
 namespace aotifuzz {
 
@@ -38,6 +39,8 @@ class CampaignBoard {
   Next next(const Case& c, const std::vector<Violation>& broken);
   /// For cases of an earlier run, which no limit holds back.
   void count_pending_case();
+  /// Units of a guided campaign's corpus that are no case of this program.
+  void count_refused_units(uint64_t units);
   /// Takes in a case that ran. What comes back is for this job to look into, now, each with conclude().
   std::vector<Suspicion> add(size_t job, const Case& c, const std::vector<Violation>& broken, const CaseResult& result,
                              const std::vector<Verdict>& verdicts, const std::deque<Case>& earlier);
@@ -88,6 +91,7 @@ class CampaignBoard {
   mutable std::mutex mutex_;  ///< of everything below
   std::optional<FolderLock> folder_;
   Novelty novelty_;
+  Steering steering_;
   std::map<std::string, Suspicion> pending_;   ///< gaps that wait, by key
   std::map<std::string, Suspicion> in_work_;   ///< by key
   std::deque<std::string> unfinished_;         ///< pending cases of an earlier run that have not run yet

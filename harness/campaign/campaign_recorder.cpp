@@ -56,6 +56,7 @@ CampaignRecord CampaignRecorder::of_this_run(const CampaignResult& result) const
   record.judged = statistics.judged;
   record.deaths = statistics.deaths;
   record.passed_over = statistics.passed_over;
+  record.steered_away = statistics.steered_away;
   record.gaps_waiting = result.gaps_waiting;
   record.seconds = statistics.elapsed_us / 1e6;
   record.seconds_reducing = statistics.reduction_us / 1e6;

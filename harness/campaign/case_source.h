@@ -8,13 +8,21 @@
 namespace aotifuzz {
 
 /// Where a campaign's cases come from. The same source gives the same cases, byte for byte; draw() depends on `k`
-/// alone, so a campaign can go on where an earlier one stopped.
+/// alone, so a campaign can go on where an earlier one stopped. Safe to share between threads.
 class CaseSource {
  public:
   virtual ~CaseSource() = default;
   /// Tried first: edges of the contract, computed once.
   virtual std::vector<Case> seeds() const = 0;
   virtual Case draw(uint64_t k) const = 0;
+
+  // For guided campaigns. Cases of other origin are taken for what they are: text from a folder that others write to.
+  /// Whether `c` has the inputs of this source's program, so that it can be built upon.
+  virtual bool fits(const Case& c) const { return true; }
+  /// A case near `c`, which fits; now and then one that has nothing of it.
+  virtual Case mutate(const Case& c, uint64_t seed) const { return draw(seed); }
+  /// A case with something of both, which fit.
+  virtual Case cross(const Case& c, const Case& other, uint64_t seed) const { return draw(seed); }
 };
 
 }  // namespace aotifuzz

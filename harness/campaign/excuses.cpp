@@ -19,6 +19,12 @@ std::string owner(const CorpusEntry& entry) {
                                             : fs::path(entry.expectation->package).stem().string();
 }
 
+/// Nothing in it but what holds its place in a repository (.gitkeep).
+bool is_bare(const std::string& folder) {
+  return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(),
+                     [](const auto& entry) { return entry.path().filename().string().starts_with('.'); });
+}
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
@@ -29,8 +35,9 @@ Excuses::Excuses(const std::string& known_file, const std::string& baseline_fold
   if (baseline_folder.empty()) return;
   if (!fs::is_directory(baseline_folder))
     throw HarnessError("the baseline is no folder", baseline_folder, "give the --out of an earlier campaign");
-  // A campaign without findings is a baseline too.
+  // A campaign without findings is a baseline too, and so is a corpus that begins.
   if (fs::exists(baseline_folder + "/state.json") && !fs::exists(baseline_folder + "/findings")) return;
+  if (is_bare(baseline_folder)) return;
   for (const std::string& path : find_cases(baseline_folder))
     if (CorpusEntry entry = read_entry(path); entry.expectation) {
       owners_.insert(owner(entry));

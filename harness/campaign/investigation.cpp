@@ -75,6 +75,7 @@ Finding investigate(const InvestigationTools& tools, const Suspicion& suspicion,
   finding.original = finding.minimal = suspicion.input;
   finding.verdict = first.verdict ? *first.verdict : suspicion.verdict;
   finding.before = first.before;
+  finding.after_cases = suspicion.after_cases;
   finding.reproduced = first.reproduced;
   finding.tries = first.tries;
   // With earlier cases in play the fault belongs to one of those; shrinking the victim would only mislead.

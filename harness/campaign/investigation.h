@@ -16,6 +16,7 @@ struct Suspicion {
   Verdict verdict;
   std::vector<Case> earlier;  ///< ran before it in the same process, oldest first
   uint64_t duplicates = 0;
+  uint64_t after_cases = 0;  ///< as in Finding
 };
 
 /// What one job looks into suspicions with.

@@ -19,6 +19,8 @@ class Statistics {
   uint64_t judged = 0;  ///< cases with at least one pass, fail or mistrusted verdict
   uint64_t deaths = 0;
   uint64_t passed_over = 0;  ///< drawn but not run: outside the contract in ways that bring nothing new
+  uint64_t steered_away = 0;  ///< within the contract, where a known fault always shows: drawn but not run
+  uint64_t refused_units = 0;  ///< of a guided campaign's corpus: no case of this program
   uint64_t reduction_runs = 0;
   double reduction_us = 0;  ///< confirming and reducing, of all jobs together
   double elapsed_us = 0;    ///< whole campaign

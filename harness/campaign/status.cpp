@@ -63,6 +63,11 @@ double share(uint64_t part, uint64_t whole) {
   return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
+double share_passed_over(const Statistics& statistics) {
+  const uint64_t passed_over = statistics.passed_over + statistics.steered_away;
+  return share(passed_over, statistics.cases + passed_over);
+}
+
 std::string ago(double us, double elapsed_us) {
   return us > 0 ? fmt::format(", last new {} ago", print_duration((elapsed_us - us) / 1e6)) : "";
 }
@@ -94,8 +99,8 @@ std::string status_line(const Progress& progress) {
       print_duration(statistics.elapsed_us / 1e6), statistics.cases, rates(progress), findings(progress, true),
       findings(progress, false), ago(progress.new_finding_us, statistics.elapsed_us), progress.coverage.cells().size(),
       ago(progress.new_cell_us, statistics.elapsed_us), statistics.deaths, lost_workers(statistics),
-      100 * share(statistics.cases - statistics.judged, statistics.cases),
-      100 * share(statistics.passed_over, statistics.cases + statistics.passed_over), activities(progress));
+      100 * share(statistics.cases - statistics.judged, statistics.cases), 100 * share_passed_over(statistics),
+      activities(progress));
 }
 
 std::string status_json(const Progress& progress) {
@@ -117,7 +122,7 @@ std::string status_json(const Progress& progress) {
   root["processes_died"] = statistics.deaths;
   root["workers_lost"] = lost_workers(statistics);
   root["share_not_judged"] = share(statistics.cases - statistics.judged, statistics.cases);
-  root["share_passed_over"] = share(statistics.passed_over, statistics.cases + statistics.passed_over);
+  root["share_passed_over"] = share_passed_over(statistics);
   return one_line(root);
 }
 
@@ -128,6 +133,7 @@ std::string finding_json(const Finding& finding, const std::string& folder, cons
                    {"signature", finding.verdict.signature},
                    {"reproduced", finding.reproduced},
                    {"tries", finding.tries},
+                   {"after_cases", finding.after_cases},
                    {"excuse", excuse},
                    {"folder", folder}});
 }

@@ -8,6 +8,7 @@
 
 #include "campaign/duration_text.h"
 #include "campaign/novelty.h"
+#include "campaign/steering.h"
 #include "store/finding_folder.h"
 
 namespace aotifuzz {
@@ -109,6 +110,16 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
         "  {} further draws passed over: they break conditions that bring nothing new (1 in {} still runs)\n",
         statistics.passed_over, Novelty::kOneIn);
 
+  if (statistics.steered_away)
+    out += fmt::format(
+        "  {} further draws passed over: within the contract, at sizes or values that always show a known fault (1 in "
+        "{} "
+        "still runs)\n",
+        statistics.steered_away, Steering::kOneIn);
+  if (statistics.refused_units)
+    out += fmt::format("  {} units of the corpus folder are no case of this package: left alone\n",
+                       statistics.refused_units);
+
   if (!context.not_judged.empty()) {
     out += "not judged\n";
     for (const std::string& line : context.not_judged) out += "  " + line + "\n";
@@ -173,6 +184,8 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
   root["interrupted"] = result.interrupted;
   root["judged"] = statistics.judged;
   root["passed_over"] = statistics.passed_over;
+  root["steered_away"] = statistics.steered_away;
+  root["refused_units"] = statistics.refused_units;
   root["within_contract"] = coverage.legal_shaped();
   root["outcomes"] = statistics.outcomes;
   root["verdicts"] = statistics.verdicts;
@@ -207,6 +220,7 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
                         {"reason", finding.verdict.reason},
                         {"reproduced", finding.reproduced},
                         {"tries", finding.tries},
+                        {"after_cases", finding.after_cases},
                         {"one_minimal", finding.one_minimal},
                         {"reduction_runs", finding.reduction_runs},
                         {"certificate", finding.certificate},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct Finding {
   int reproduced = 0, tries = 0;  ///< k of n in fresh workers
   bool one_minimal = false;    ///< no single further step of any pass keeps the signature
   int reduction_runs = 0;
+  uint64_t after_cases = 0;    ///< cases that the campaign had run when it was first seen, this one included
   int duplicates = 0;          ///< further cases with the same signature
   std::string package;         ///< path as the user gave it
   std::string model;

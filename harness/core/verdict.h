@@ -46,7 +46,12 @@ struct Verdict {
   /// it.
   std::string signature;
   /// kFail: what the verdict rests on, in print order: {"output", "1"}, {"index", "[0, 3]"}, {"expected", "3"}, ...
+  /// kPass: {kNearness, "0.25"} where there was a difference that is permitted.
   std::vector<std::pair<std::string, std::string>> measures;
 };
+
+/// Measure of a passed comparison: how near its largest difference is to being a fault. Below 0.5: twice the number is
+/// the share of what passes without a closer look; from 0.5 on: a closer look was taken, and 1 is what it permits.
+inline constexpr const char* kNearness = "nearness";
 
 }  // namespace aotifuzz

@@ -16,8 +16,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignRecord::Sample, seconds,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignRecord, package, aotifuzz_version, environment, oracles,
                                                 not_judged, conditions, dimensions, layouts, values, dtypes, broken,
                                                 cells, cases, within_contract, judged, deaths, passed_over,
-                                                gaps_waiting, seconds, seconds_reducing, outcomes, verdicts, skips,
-                                                mistrusted, set_aside, excuses, runs, samples)
+                                                steered_away, gaps_waiting, seconds, seconds_reducing, outcomes,
+                                                verdicts, skips, mistrusted, set_aside, excuses, runs, samples)
 
 namespace {
 
@@ -76,7 +76,7 @@ CampaignRecord merged(const CampaignRecord& earlier, CampaignRecord now) {
     add(&(out.*field), earlier.*field);
   out.cells.insert(earlier.cells.begin(), earlier.cells.end());
   for (const auto field : {&CampaignRecord::cases, &CampaignRecord::within_contract, &CampaignRecord::judged,
-                           &CampaignRecord::deaths, &CampaignRecord::passed_over})
+                           &CampaignRecord::deaths, &CampaignRecord::passed_over, &CampaignRecord::steered_away})
     out.*field += earlier.*field;
   std::vector<CampaignRecord::Sample> samples = earlier.samples;
   for (CampaignRecord::Sample sample : out.samples) {

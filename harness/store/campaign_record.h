@@ -40,7 +40,7 @@ struct CampaignRecord {
   std::map<std::string, Dimension> dimensions;
   std::map<std::string, uint64_t> layouts, values, dtypes, broken;
   std::set<std::string> cells;
-  uint64_t cases = 0, within_contract = 0, judged = 0, deaths = 0, passed_over = 0, gaps_waiting = 0;
+  uint64_t cases = 0, within_contract = 0, judged = 0, deaths = 0, passed_over = 0, steered_away = 0, gaps_waiting = 0;
   double seconds = 0, seconds_reducing = 0;  ///< the latter of all jobs together
   std::map<std::string, uint64_t> outcomes, verdicts, skips, mistrusted, set_aside;
   std::map<std::string, std::string> excuses;  ///< of findings that do not count, by folder name

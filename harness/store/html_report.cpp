@@ -184,6 +184,10 @@ std::string not_tested_html(const CampaignRecord& record) {
   if (record.passed_over)
     out += fmt::format("<p>{} draws were passed over: they break conditions that brought nothing new.</p>\n",
                        record.passed_over);
+  if (record.steered_away)
+    out += fmt::format(
+        "<p>{} draws within the contract were passed over: at sizes or values that always show a known fault.</p>\n",
+        record.steered_away);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "targets/ci_options.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "campaign/ci_items.h"
 #include "store/result_file.h"
@@ -11,6 +12,11 @@ void CiOptions::declare(CLI::App& app) {
   app.add_option("--junit", junit_, "Also write the result to this file as JUnit XML");
   app.add_option("--sarif", sarif_, "Also write the result to this file as SARIF 2.1.0");
   app.add_flag("--github", github_, "Also print GitHub annotations: one line for each failure");
+}
+
+void CiOptions::annotate_on_github() {
+  const char* runs_there = std::getenv("GITHUB_ACTIONS");
+  github_ |= runs_there && std::string(runs_there) == "true";
 }
 
 void CiOptions::check(const std::vector<std::string>& inputs, std::vector<ResultFile> others) const {

@@ -13,6 +13,8 @@ namespace aotifuzz {
 class CiOptions {
  public:
   void declare(CLI::App& app);
+  /// As --github, where GITHUB_ACTIONS says that GitHub reads the output.
+  void annotate_on_github();
   bool any() const { return !junit_.empty() || !sarif_.empty() || github_; }
   /// Throws as require_result_files() does; to be called before any work. `others`: further files of the command.
   void check(const std::vector<std::string>& inputs, std::vector<ResultFile> others = {}) const;

@@ -14,11 +14,9 @@
 #include "campaign/report_file.h"
 #include "campaign/summary.h"
 #include "campaign/triage.h"
-#include "generators/catalog.h"
-#include "generators/rapidcheck_choices.h"
-#include "generators/seed_cases.h"
 #include "package/contract_bounds.h"
 #include "targets/command_options.h"
+#include "targets/generated_cases.h"
 #include "targets/package_options.h"
 #include "targets/say.h"
 
@@ -46,27 +44,6 @@ void request_stop(int signal) {
   }
 }
 
-/// The catalog's generators as a campaign wants them.
-class GeneratedCases final : public CaseSource {
- public:
-  GeneratedCases(const Contract& contract, const ContractBounds& bounds, const std::string& generator, uint64_t seed)
-      : contract_(contract),
-        model_(make_case_model(contract, bounds)),
-        generator_(make_generator(generator, model_)),
-        seed_(seed) {}
-  std::vector<Case> seeds() const override { return seed_cases(*model_); }
-  Case draw(uint64_t k) const override {
-    RapidCheckChoices choices(seed_, k);
-    return generator_->draw(choices, contract_);
-  }
-
- private:
-  const Contract& contract_;
-  CaseModelPtr model_;
-  std::unique_ptr<Generator> generator_;
-  uint64_t seed_;
-};
-
 void count_workers(const WorkerProcess& worker, SummaryContext* context) {
   context->worker_starts += worker.counters().starts;
   context->worker_children += worker.counters().children;
@@ -77,7 +54,7 @@ void count_workers(const WorkerProcess& worker, SummaryContext* context) {
 
 void FuzzCommand::declare(CLI::App& app) {
   app.add_option("PACKAGE", package_, "The .pt2 to fuzz")->required();
-  app.add_option("--for", time_, "How long: 20s, 10m, 8h (default: until Ctrl-C, unless --cases is given)");
+  budget_.declare(app);
   app.add_option("--cases", cases_, "How many cases")->check(CLI::Range(1.0, 1e15));
   app.add_option("--seed", seed_, "Same seed and package: same cases, byte for byte")
       ->check(CLI::Range(0.0, 9e18))
@@ -116,13 +93,13 @@ void FuzzCommand::declare(CLI::App& app) {
   app.add_flag("--json-lines", json_lines_,
                "On stdout one JSON object a line: a status each second, each finding, at last the summary")
       ->excludes(json);
+  engine_.declare(app);
   ci_.declare(app);
   excuses_.declare(app, /*with_baseline=*/true);
 }
 
 int FuzzCommand::run() {
   CampaignOptions options;
-  if (!time_.empty()) options.time = duration_option("--for", time_);
   options.cases = cases_;
   options.seed = seed_;
   options.reduce_runs = reduce_runs_;
@@ -130,6 +107,11 @@ int FuzzCommand::run() {
   options.out = out_.empty() ? "aotifuzz-out/" + std::filesystem::path(package_).stem().string() : out_;
   if (reduce_runs_ < 0)
     throw UsageError("not a number of runs", "--reduce-runs " + std::to_string(reduce_runs_), "give 0 or more");
+
+  if (budget_.for_pull_request()) quiet_ = true, ci_.annotate_on_github();
+  if (engine_.asks_for_help()) engine_.show_help();
+  engine_.check();
+  budget_.time_for_cases();
 
   std::vector<std::string> kept = ops_;
   kept.insert(kept.end(), {package_, reference_, excuses_.known});
@@ -186,11 +168,15 @@ int FuzzCommand::run() {
   action.sa_handler = request_stop;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  // A terminal that was closed; nohup has said already that it does not matter.
+  struct sigaction before {};
+  if (::sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);
 
   if (!quiet_ && !json_lines_)
     say("{}: torch {}, seed {}, findings go to {}\n", package_, hello.torch_version, seed_, options.out);
   Console console(json_lines_ ? Console::Style::kJsonLines : quiet_ ? Console::Style::kQuiet : Console::Style::kPeople);
   std::vector<std::unique_ptr<GeneratedCases>> sources;
+  std::vector<std::unique_ptr<EngineProcess>> engines;
   std::vector<std::unique_ptr<WorkerProcess>> workers;  // of the second job and those after it
   std::vector<CampaignJobParts> jobs;
   for (int job = 0; job < jobs_; ++job) {
@@ -198,7 +184,13 @@ int FuzzCommand::run() {
         std::make_unique<GeneratedCases>(session.contract(), bounds, generator_, seed_ + static_cast<uint64_t>(job)));
     if (job > 0) workers.push_back(session.another_worker());
     jobs.push_back({job > 0 ? *workers.back() : session.worker(), *sources.back()});
+    if (!engine_.guided()) continue;
+    engines.push_back(engine_.start(options.out, subject.context.package_hash, seed_ + static_cast<uint64_t>(job)));
+    jobs.back().engine = engines.back().get();
   }
+  // What the start took is gone from a budget.
+  options.time = budget_.time_for_cases();
+  budget_.watch(&stop_requested);
   Campaign campaign(std::move(subject), options, std::move(jobs), console);
   const CampaignResult result = campaign.run(stop_requested);
   console.clear();

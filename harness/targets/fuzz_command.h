@@ -7,7 +7,9 @@
 
 #include "campaign/summary.h"
 #include "store/worker_arguments.h"
+#include "targets/budget_options.h"
 #include "targets/ci_options.h"
+#include "targets/engine_options.h"
 #include "targets/excuse_options.h"
 
 namespace aotifuzz {
@@ -21,10 +23,11 @@ class FuzzCommand {
  private:
   void write_ci(const CampaignResult& result, const SummaryContext& context, const std::string& out) const;
 
+  BudgetOption budget_;
+  EngineOption engine_;
   CiOptions ci_;
   ExcuseOptions excuses_;
-  std::string package_, model_, reference_, device_, torch_, out_, time_, timeout_ = "10s", fail_on_,
-                                                                          generator_ = "mixed";
+  std::string package_, model_, reference_, device_, torch_, out_, timeout_ = "10s", fail_on_, generator_ = "mixed";
   std::vector<std::string> ops_;
   std::optional<uint64_t> cases_;
   uint64_t seed_ = 1;

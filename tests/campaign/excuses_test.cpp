@@ -63,6 +63,12 @@ TEST_F(ExcusesTest, ABaselineThatFoundNothingExcusesNothing) {
   write_file_whole(folder_ + "/clean/state.json", "{}");
   EXPECT_TRUE(Excuses("", folder_ + "/clean").none());
   EXPECT_THROW(Excuses("", folder_ + "/absent"), HarnessError);
+  // A corpus that begins; a folder of something else is no corpus.
+  make_folder(folder_ + "/empty");
+  write_file_whole(folder_ + "/empty/.gitkeep", "");
+  EXPECT_TRUE(Excuses("", folder_ + "/empty").none());
+  write_file_whole(folder_ + "/empty/notes.md", "");
+  EXPECT_THROW(Excuses("", folder_ + "/empty"), HarnessError);
   EXPECT_THROW(Excuses(folder_ + "/absent", ""), HarnessError);
 }
 

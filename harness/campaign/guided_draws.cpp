@@ -1,0 +1,45 @@
+#include "campaign/guided_draws.h"
+
+#include <optional>
+
+#include "store/case_text.h"
+
+namespace aotifuzz {
+
+GuidedDraws::GuidedDraws(EngineProcess& engine, const CaseSource& source, size_t job, size_t jobs, uint64_t position)
+    : engine_(engine), source_(source), seeds_(source.seeds()), job_(job), jobs_(jobs), position_(position) {}
+
+std::optional<Case> GuidedDraws::read(const std::string& unit) const {
+  auto parsed = parse_case(unit);
+  if (!parsed || !source_.fits(*parsed)) return std::nullopt;
+  return std::move(*parsed);
+}
+
+Case GuidedDraws::make(const EngineRequest& request) {
+  while (position_ < seeds_.size() && position_ % jobs_ != job_) ++position_;
+  const uint64_t k = position_++;
+  if (k < seeds_.size()) return seeds_[k];
+  // libFuzzer's seed alone would give the same case again when the same unit is drawn twice with it, and after a
+  // restart.
+  const uint64_t seed = (uint64_t{request.seed} << 32) ^ (k - seeds_.size());
+  const std::optional<Case> from = read(request.unit);
+  if (!from) return source_.draw(k - seeds_.size());
+  if (request.kind == EngineRequest::Kind::kMutate) return source_.mutate(*from, seed);
+  const std::optional<Case> other = read(request.other);
+  return other ? source_.cross(*from, *other, seed) : source_.mutate(*from, seed);
+}
+
+Case GuidedDraws::next() {
+  for (;;) {
+    const EngineRequest request = engine_.next();
+    if (request.kind != EngineRequest::Kind::kRun) {
+      engine_.answer_text(print_case(make(request)));
+      continue;
+    }
+    if (auto c = read(request.unit)) return std::move(*c);
+    ++refused_;
+    passed_over();
+  }
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "campaign/case_source.h"
+#include "campaign/engine_process.h"
+
+namespace aotifuzz {
+
+/// The draws of one job under libFuzzer: it decides which earlier case is built upon, the source makes the new one.
+/// The source's seeds come first, whatever libFuzzer builds upon. Not thread-safe.
+class GuidedDraws {
+ public:
+  /// `job` of `jobs`, which share the seeds; `position` as position() said when an earlier run ended.
+  GuidedDraws(EngineProcess& engine, const CaseSource& source, size_t job, size_t jobs, uint64_t position);
+
+  /// The next case to run. Answer it with ran() or passed_over() before the next one. Throws HarnessError when the
+  /// engine ended.
+  Case next();
+  void ran(const std::vector<EngineCounter>& reached) { engine_.answer_counters(true, reached); }
+  void passed_over() { engine_.answer_counters(false, {}); }
+
+  /// All draws below this one have been handed out.
+  uint64_t position() const { return position_; }
+  /// Units of the corpus folder that are no case of this program.
+  uint64_t refused() const { return refused_; }
+
+ private:
+  Case make(const EngineRequest& request);
+  std::optional<Case> read(const std::string& unit) const;
+
+  EngineProcess& engine_;
+  const CaseSource& source_;
+  std::vector<Case> seeds_;
+  size_t job_, jobs_;
+  uint64_t position_, refused_ = 0;
+};
+
+}  // namespace aotifuzz
