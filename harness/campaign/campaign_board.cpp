@@ -99,6 +99,7 @@ CampaignResult CampaignBoard::close() {
   result_.interrupted = stop_;
   result_.statistics.passed_over = novelty_.passed_over();
   result_.statistics.steered_away = steering_.passed_over();
+  if (result_.statistics.steered_away > 0) result_.statistics.steered_from = steering_.learned();
   result_.statistics.elapsed_us = elapsed_us();
   save();
   record();

@@ -20,6 +20,7 @@ class Statistics {
   uint64_t deaths = 0;
   uint64_t passed_over = 0;  ///< drawn but not run: outside the contract in ways that bring nothing new
   uint64_t steered_away = 0;  ///< within the contract, where a known fault always shows: drawn but not run
+  std::vector<std::string> steered_from;  ///< where that is: "x.size(0) of class 2^4..2^5"
   uint64_t refused_units = 0;  ///< of a guided campaign's corpus: no case of this program
   uint64_t reduction_runs = 0;
   double reduction_us = 0;  ///< confirming and reducing, of all jobs together

@@ -110,12 +110,15 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
         "  {} further draws passed over: they break conditions that bring nothing new (1 in {} still runs)\n",
         statistics.passed_over, Novelty::kOneIn);
 
-  if (statistics.steered_away)
-    out += fmt::format(
-        "  {} further draws passed over: within the contract, at sizes or values that always show a known fault (1 in "
-        "{} "
-        "still runs)\n",
-        statistics.steered_away, Steering::kOneIn);
+  if (statistics.steered_away) {
+    out +=
+        fmt::format("  {} further draws passed over: they have what always shows a known fault (1 in {} still runs):\n",
+                    statistics.steered_away, Steering::kOneIn);
+    for (size_t i = 0; i < statistics.steered_from.size() && i < kLinesMax; ++i)
+      out += "    " + statistics.steered_from[i] + "\n";
+    if (statistics.steered_from.size() > kLinesMax)
+      out += fmt::format("    {} more: see --json\n", statistics.steered_from.size() - kLinesMax);
+  }
   if (statistics.refused_units)
     out += fmt::format("  {} units of the corpus folder are no case of this package: left alone\n",
                        statistics.refused_units);
@@ -185,6 +188,7 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
   root["judged"] = statistics.judged;
   root["passed_over"] = statistics.passed_over;
   root["steered_away"] = statistics.steered_away;
+  root["steered_from"] = statistics.steered_from;
   root["refused_units"] = statistics.refused_units;
   root["within_contract"] = coverage.legal_shaped();
   root["outcomes"] = statistics.outcomes;

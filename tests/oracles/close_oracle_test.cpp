@@ -32,6 +32,19 @@ TEST(CloseOracle, MeasuresComeInPrintOrder) {
   EXPECT_EQ(names, "output differing index expected actual float64 permitted error ");
 }
 
+TEST(CloseOracle, ADifferenceThatPassesSaysHowNearItCame) {
+  const auto nearness = [](float factor) -> std::string {
+    Scenario scenario = make_scenario();
+    scenario.subject.outputs[3].view({-1})[8].mul_(factor);
+    const Verdict verdict = scenario.verdict(CloseOracle());
+    EXPECT_EQ(verdict.status, VerdictStatus::kPass) << factor;
+    return verdict.measures.empty() ? "" : verdict.measures[0].first + " " + verdict.measures[0].second;
+  };
+  EXPECT_EQ(nearness(1), "");
+  const std::string one = nearness(1 + 0x1p-23f);
+  EXPECT_EQ(one.find(std::string(kNearness) + " 0."), 0u) << one;
+}
+
 TEST(CloseOracle, OutsideTheContractARightResultIsLucky) {
   Scenario scenario = make_scenario();
   scenario.violations.push_back({Condition::Kind::kRange, 0, "x.size(0) <= 4", "x.size(0) = 5"});

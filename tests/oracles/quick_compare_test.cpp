@@ -34,6 +34,22 @@ TEST(QuickCompare, ElementwiseOutputsHaveNoAbsoluteSlack) {
   EXPECT_EQ(reduction.only_absolute.size(), 1u);
 }
 
+TEST(QuickCompare, TheLargestPermittedDifferenceIsAShareOfItsBound) {
+  const at::Tensor x = at::full({4}, 1.0f);
+  const auto share = [&](double units) {
+    const at::Tensor moved = x.clone();
+    moved[2] += units * 0x1p-23;
+    return quick_compare(HostValues(x), HostValues(moved), facts(8, true)).share;
+  };
+  EXPECT_EQ(share(0), 0);
+  EXPECT_GT(share(1), 0);
+  EXPECT_GT(share(4), 2 * share(1));
+  EXPECT_LE(share(4), 1);
+  // 2 + 2 * 8 units of 2^-24 are nine of these; what lies beyond is a suspect and counts in no share.
+  EXPECT_DOUBLE_EQ(share(9), 1);
+  EXPECT_EQ(share(10), 0);
+}
+
 TEST(QuickCompare, OneHugeElementHidesNoOther) {
   const at::Tensor x = at::ones({9});
   x[0] = std::numeric_limits<float>::lowest();  // as a mask leaves it
