@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <iterator>
 
 #include "campaign/campaign.h"
 #include "campaign/ci_items.h"
@@ -18,6 +19,7 @@
 #include "generators/rapidcheck_choices.h"
 #include "generators/seed_cases.h"
 #include "package/contract_bounds.h"
+#include "store/corpus_folder.h"
 #include "targets/command_options.h"
 #include "targets/package_options.h"
 #include "targets/say.h"
@@ -54,7 +56,12 @@ class GeneratedCases final : public CaseSource {
         model_(make_case_model(contract, bounds)),
         generator_(make_generator(generator, model_)),
         seed_(seed) {}
-  std::vector<Case> seeds() const override { return seed_cases(*model_); }
+  std::vector<Case> seeds() const override {
+    std::vector<Case> out = first_, more = seed_cases(*model_);
+    out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    return out;
+  }
+  void start_with(std::vector<Case> first) { first_ = std::move(first); }
   Case draw(uint64_t k) const override {
     RapidCheckChoices choices(seed_, k);
     return generator_->draw(choices, contract_);
@@ -65,7 +72,19 @@ class GeneratedCases final : public CaseSource {
   CaseModelPtr model_;
   std::unique_ptr<Generator> generator_;
   uint64_t seed_;
+  std::vector<Case> first_;
 };
+
+/// The cases that the user gives, which are for this package.
+std::vector<Case> given_cases(const std::vector<std::string>& paths, const PackageSession& session) {
+  std::vector<Case> out;
+  for (const std::string& path : paths)
+    for (const std::string& file : find_cases(path)) {
+      out.push_back(read_entry(file).input);
+      session.require_fitting(out.back(), file);
+    }
+  return out;
+}
 
 void count_workers(const WorkerProcess& worker, SummaryContext* context) {
   context->worker_starts += worker.counters().starts;
@@ -93,6 +112,9 @@ void FuzzCommand::declare(CLI::App& app) {
   app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
   app.add_option("--model", model_, "Model of the archive, where it holds several");
   app.add_option("--generator", generator_, "Which generator draws the cases")->capture_default_str();
+  app.add_option("--start-with", start_with_,
+                 "Case, finding folder, or a folder tree of those, to run before anything is drawn (repeatable)")
+      ->allow_extra_args(false);
   app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
   declare_torch(app, &torch_);
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
@@ -133,6 +155,7 @@ int FuzzCommand::run() {
 
   std::vector<std::string> kept = ops_;
   kept.insert(kept.end(), {package_, reference_, excuses_.known});
+  kept.insert(kept.end(), start_with_.begin(), start_with_.end());
   for (const char* name : {"state.json", "statistics.json", "report.html"}) kept.push_back(options.out + "/" + name);
   ci_.check(kept);
   const Excuses excuses(excuses_.known, excuses_.baseline);
@@ -190,12 +213,14 @@ int FuzzCommand::run() {
   if (!quiet_ && !json_lines_)
     say("{}: torch {}, seed {}, findings go to {}\n", package_, hello.torch_version, seed_, options.out);
   Console console(json_lines_ ? Console::Style::kJsonLines : quiet_ ? Console::Style::kQuiet : Console::Style::kPeople);
+  const std::vector<Case> first = given_cases(start_with_, session);
   std::vector<std::unique_ptr<GeneratedCases>> sources;
   std::vector<std::unique_ptr<WorkerProcess>> workers;  // of the second job and those after it
   std::vector<CampaignJobParts> jobs;
   for (int job = 0; job < jobs_; ++job) {
     sources.push_back(
         std::make_unique<GeneratedCases>(session.contract(), bounds, generator_, seed_ + static_cast<uint64_t>(job)));
+    if (job == 0) sources.back()->start_with(first);
     if (job > 0) workers.push_back(session.another_worker());
     jobs.push_back({job > 0 ? *workers.back() : session.worker(), *sources.back()});
   }
