@@ -205,7 +205,7 @@ Result<NpyArray> parse_npy(std::string_view file) {
                 std::to_string(bytes));
   out.bytes.assign(data.begin(), data.end());
   if (swapped) swap_bytes(&out);
-  if (out.column_major && out.sizes.size() > 1) transpose(&out);
+  if (out.column_major && out.sizes.size() > 1 && !out.bytes.empty()) transpose(&out);
   return out;
 }
 

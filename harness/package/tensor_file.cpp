@@ -92,11 +92,11 @@ bool is_torch_save(const std::string& path) {
 
 std::vector<SavedValue> read_tensor_file(const std::string& path) {
   const std::string start = first_bytes(path);
-  if (start.starts_with("\x80"))
+  const bool safetensors = path.ends_with(".safetensors") || (start.size() > 8 && start[8] == '{');
+  if (start.starts_with("\x80") && !safetensors)
     throw HarnessError("the file of an input is a pickle, not a zip of torch.save", path,
                        "save it with torch.save of torch 1.6 or later, without _use_new_zipfile_serialization=False");
   const std::string file = read_whole(path);
-  const bool safetensors = path.ends_with(".safetensors") || (start.size() > 8 && start[8] == '{');
   Result<std::vector<SavedValue>> values = start.starts_with("\x93NUMPY") ? parse_npy_value(file)
                                            : is_zip(start)                ? parse_npz(file)
                                            : safetensors

@@ -95,7 +95,7 @@ TEST(RunInputs, WhatIsWrongIsNamedWithWhatThePackageTakes) {
       {{"y=3x5"}, "no input or size is called 'y'"},
       {{"x=x.npy", "x=4x7x16"}, "given twice"},
       {{"s77=4", "x.size(0)=5"}, "given twice"},
-      {{"x.npy", "i.npy", "i.npy"}, "3 values are given"},
+      {{"x.npy", "i.npy", "i.npy", "i.npy"}, "4 values are given"},
       {{"x=odd.npz"}, "none is called 'x'"},
       {{"n=x.npy"}, "not a value of that input"},
       {{"s77=-1"}, "not a size"},

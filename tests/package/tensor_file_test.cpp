@@ -42,6 +42,15 @@ TEST(TensorFile, SafetensorsComeInTheOrderOfTheirData) {
   EXPECT_EQ((*values)[1].bytes, (std::vector<uint8_t>{'e', 'f', 'g', 'h'}));
 }
 
+TEST(TensorFile, AHeaderOfAnyLengthIsTakenForWhatItIs) {
+  // A length of 0x80 begins as a pickle does.
+  std::string header = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
+  header.append(0x80 - header.size(), ' ');
+  const TemporaryFile file("x.bin");
+  std::ofstream(file.path(), std::ios::binary) << safetensors(header, "a");
+  EXPECT_EQ(read_tensor_file(file.path()).front().input.name, "a");
+}
+
 TEST(TensorFile, DamagedSafetensorsAreSaid) {
   const auto entry = [](const std::string& body) { return safetensors("{\"a\":{" + body + "}}", "abcdefgh"); };
   const std::pair<std::string, std::string> bad[] = {

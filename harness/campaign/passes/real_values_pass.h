@@ -10,7 +10,7 @@ class RealValuesPass final : public ReducerPass {
  public:
   static constexpr int64_t kElementsMax = 1 << 20;  ///< looked at
   static constexpr size_t kDistinctMax = 8;
-  std::string_view name() const override { return "real values"; }
+  std::string_view name() const override { return "real_values"; }
   std::vector<Case> propose(const Case& c, const Contract& contract) const override;
 };
 
