@@ -8,6 +8,7 @@
 #include "core/python_repro.h"
 #include "package/kernel_detail.h"
 #include "store/atomic_file.h"
+#include "store/case_files.h"
 #include "store/case_text.h"
 #include "store/finding_folder.h"
 #include "store/finding_record.h"
@@ -114,7 +115,14 @@ std::optional<Case> CampaignBoard::take_pending(size_t job) {
   while (!unfinished_.empty()) {
     being_rerun_[job] = unfinished_.front();
     unfinished_.pop_front();
-    if (auto c = parse_case(being_rerun_[job])) return std::move(*c);
+    try {
+      if (auto c = parse_case(being_rerun_[job])) {
+        load_case_files(*c, options_.out);
+        return std::move(*c);
+      }
+    } catch (const HarnessError&) {
+      // Its values are gone, and with them what it would have shown.
+    }
     being_rerun_.erase(job);
   }
   return std::nullopt;

@@ -62,6 +62,8 @@ int64_t kind_rank(ValueKind kind) {
       return 7;
     case ValueKind::kSteps:
       return 8;
+    case ValueKind::kFile:
+      return 40;  // anything that text says is easier to read than a file beside it
   }
   return 9;
 }

@@ -8,6 +8,7 @@
 #include "campaign/coverage.h"
 #include "core/error.h"
 #include "store/atomic_file.h"
+#include "store/case_files.h"
 #include "store/case_text.h"
 
 namespace aotifuzz {
@@ -128,6 +129,9 @@ bool copy_entry(const CorpusEntry& entry, const std::string& into) {
     for (const char* name : {"original.txt", "finding.json", "expect.json", "report.md", "repro.py", "sanitizer.log"})
       if (const fs::path beside = from.parent_path() / name; fs::exists(beside))
         write_file_whole(staging + "/" + name, read_file(beside.string()));
+  keep_case_files(entry.input, staging);
+  if (fs::exists(staging + "/original.txt"))
+    keep_case_files(read_entry((from.parent_path() / "original.txt").string()).input, staging);
   rename_folder(staging, folder);
   return true;
 }

@@ -7,11 +7,21 @@
 namespace aotifuzz {
 
 GuidedDraws::GuidedDraws(EngineProcess& engine, const CaseSource& source, size_t job, size_t jobs, uint64_t position)
-    : engine_(engine), source_(source), seeds_(source.seeds()), job_(job), jobs_(jobs), position_(position) {}
+    : engine_(engine), source_(source), seeds_(source.seeds()), job_(job), jobs_(jobs), position_(position) {
+  for (const Case& seed : seeds_)
+    for (const CaseInput& input : seed.inputs)
+      if (input.values.file) files_[input.values.file->hash] = input.values.file;
+}
 
 std::optional<Case> GuidedDraws::read(const std::string& unit) const {
   auto parsed = parse_case(unit);
   if (!parsed || !source_.fits(*parsed)) return std::nullopt;
+  for (CaseInput& input : parsed->inputs) {
+    if (!input.values.file) continue;
+    const auto known = files_.find(input.values.file->hash);
+    if (known == files_.end()) return std::nullopt;
+    input.values.file = known->second;
+  }
   return std::move(*parsed);
 }
 

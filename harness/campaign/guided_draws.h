@@ -1,6 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "campaign/case_source.h"
@@ -33,6 +37,7 @@ class GuidedDraws {
   EngineProcess& engine_;
   const CaseSource& source_;
   std::vector<Case> seeds_;
+  std::map<uint64_t, std::shared_ptr<const FileValues>> files_;  ///< of seeds, by hash: units open no file
   size_t job_, jobs_;
   uint64_t position_, refused_ = 0;
 };

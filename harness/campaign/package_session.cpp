@@ -67,6 +67,11 @@ WorkerArguments worker_arguments(const SessionRequest& request, const PackageInf
   for (const std::string& library : request.ops) out.ops.push_back(std::filesystem::absolute(library).string());
   out.memory_mib = request.memory_mib;
   out.device = choose_device(info, request.device);
+  if (info.is_library && !info.program && info.compiled->input_names.empty())
+    throw HarnessError(
+        "nothing says which inputs the library takes", info.path,
+        "put the wrapper.cpp that torch wrote with it beside it, give the exported program with --reference, "
+        "or package it anew: torch._inductor.aoti_compile_and_package(torch.export.export(...))");
   out.kernels_every = request.kernels_every;
   return out;
 }

@@ -7,6 +7,9 @@
 namespace aotifuzz {
 namespace {
 
+constexpr const char* kNoReference =
+    "no reference: looked for crashes, hangs, memory faults and results that change between runs only";
+
 /// Did some oracle decide? Agreement that proves little is still agreement; what no oracle could decide is not.
 bool any_judged(const std::vector<Verdict>& verdicts) {
   return std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
@@ -115,8 +118,7 @@ ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const 
     if (failed || result.fails.empty()) result.verdicts = std::move(verdicts);
   }
   using Status = ReplayResult::Status;
-  if (!context.has_reference)
-    result.note = "no reference: looked for crashes, hangs, memory faults and results that change between runs only";
+  if (!context.has_reference) result.note = kNoReference;
   if (!entry.expectation) {
     result.reproduced = failed_runs;
     result.status = failed_runs > 0 ? Status::kFails : judged ? Status::kPasses : Status::kNotJudged;
@@ -130,6 +132,22 @@ ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const 
     result.fault = entry.expectation->fault.value_or(true);
     result.status = judged ? Status::kFixed : Status::kNotJudged;
   }
+  return result;
+}
+
+ReplayResult as_replay(std::vector<Verdict> verdicts, bool has_reference) {
+  ReplayResult result;
+  result.tries = 1;
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.status != VerdictStatus::kFail) continue;
+    result.reproduced = 1;
+    result.fault = result.fault || verdict.fault;
+    result.fails.push_back(finding_key(verdict));
+  }
+  using Status = ReplayResult::Status;
+  result.status = result.reproduced ? Status::kFails : any_judged(verdicts) ? Status::kPasses : Status::kNotJudged;
+  if (!has_reference) result.note = kNoReference;
+  result.verdicts = std::move(verdicts);
   return result;
 }
 

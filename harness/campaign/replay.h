@@ -44,6 +44,9 @@ std::string_view replay_status_name(ReplayResult::Status status);  ///< "still f
 ReplayResult replay(const TriageContext& context, CaseExecutor& executor, const CorpusEntry& entry, int times,
                     const std::string& torch = "");
 
+/// What the verdicts of one run, of which nothing was expected, come to.
+ReplayResult as_replay(std::vector<Verdict> verdicts, bool has_reference);
+
 /// One line, or a few for a case of which nothing was expected.
 std::string print_replay(const CorpusEntry& entry, const ReplayResult& result);
 

@@ -1,12 +1,10 @@
 #include "campaign/sanitizer.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "campaign/find_tool.h"
+#include "campaign/scratch_folder.h"
 #include "core/error.h"
 #include "store/atomic_file.h"
 
@@ -32,23 +30,6 @@ Measures measures_of(const nlohmann::ordered_json& finding) {
   return out;
 }
 
-/// Removed with what is in it.
-class Scratch {
- public:
-  Scratch() : path_((fs::temp_directory_path() / "aotifuzz-sanitizer-XXXXXX").string()) {
-    if (!::mkdtemp(path_.data()))
-      throw HarnessError("no temporary folder can be made", path_, "set TMPDIR to a folder that may be written");
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  std::string file(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace
 
 SanitizeResult sanitize(const SanitizeRequest& request) {
@@ -56,7 +37,7 @@ SanitizeResult sanitize(const SanitizeRequest& request) {
   if (!program)
     throw HarnessError("compute-sanitizer is not here", "PATH, /usr/local/cuda/bin",
                        "install the CUDA Toolkit (package cuda-sanitizer), or add its bin folder to PATH");
-  const Scratch scratch;
+  const ScratchFolder scratch("aotifuzz-sanitizer");
   const std::string log = scratch.file("log");
   WorkerOptions options;
   options.program = request.program;

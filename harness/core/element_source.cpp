@@ -85,6 +85,9 @@ ElementSource::ElementSource(const ValueRecipe& recipe, int64_t numel) : recipe_
       group_ = int64_t{1} << (random_word(key_, ~uint64_t{0} - 1) & 3);
       groups_ = std::max<int64_t>(1, (std::max<int64_t>(numel - 2, 1) + group_ - 1) / group_);
       break;
+    case ValueKind::kFile:
+      AOTIFUZZ_CHECK(false) << "its elements are made by nobody";
+      break;
     case ValueKind::kPermutation: {
       const int64_t n = std::max<int64_t>(numel, 1);
       lo_ = static_cast<int64_t>(random_word(key_, 0) % static_cast<uint64_t>(n));

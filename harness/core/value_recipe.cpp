@@ -7,7 +7,9 @@
 #include <limits>
 
 #include "core/check.h"
+#include "core/content_hash.h"
 #include "core/element_convert.h"
+#include "core/element_decode.h"
 #include "core/element_source.h"
 
 namespace aotifuzz {
@@ -20,7 +22,7 @@ struct KindRow {
   bool seed;
 };
 
-constexpr std::array<KindRow, 11> kKinds = {{
+constexpr std::array<KindRow, 12> kKinds = {{
     {ValueKind::kConst, "const", 1, 1, false},
     {ValueKind::kRamp, "ramp", 2, 2, false},
     {ValueKind::kUniform, "uniform", 2, 2, true},
@@ -32,6 +34,7 @@ constexpr std::array<KindRow, 11> kKinds = {{
     {ValueKind::kSorted, "sorted", 2, 2, true},
     {ValueKind::kPermutation, "permutation", 0, 0, true},
     {ValueKind::kOneHot, "onehot", 3, 3, false},
+    {ValueKind::kFile, "file", 0, 0, false},
 }};
 
 const KindRow& row_of(ValueKind kind) {
@@ -82,6 +85,28 @@ void fill_from_table(const ElementSource& source, const ValueRecipe& recipe, Dty
   }
 }
 
+const FileValues& loaded_file(const ValueRecipe& recipe) {
+  AOTIFUZZ_CHECK(recipe.file && recipe.file->loaded) << (recipe.file ? recipe.file->name : "no file");
+  return *recipe.file;
+}
+
+Number file_value(const FileValues& file, int64_t i) {
+  const int64_t width = dtype_bytes(file.dtype), count = static_cast<int64_t>(file.bytes.size()) / width;
+  return count == 0 ? Number{int64_t{0}} : decode_element(file.dtype, file.bytes.data() + i % count * width);
+}
+
+void fill_from_file(const FileValues& file, Dtype dtype, int64_t numel, uint8_t* out) {
+  const size_t width = static_cast<size_t>(dtype_bytes(dtype)), total = static_cast<size_t>(numel) * width;
+  if (file.bytes.empty()) {
+    std::memset(out, 0, total);
+  } else if (file.dtype == dtype) {
+    for (size_t done = 0; done < total; done += file.bytes.size())
+      std::memcpy(out + done, file.bytes.data(), std::min(file.bytes.size(), total - done));
+  } else {
+    for (int64_t i = 0; i < numel; ++i) convert_number(file_value(file, i), dtype, out + static_cast<size_t>(i) * width);
+  }
+}
+
 /// Real parts are there already: odd elements get the next element as imaginary part.
 void fill_imaginary(const ElementSource& source, Dtype dtype, int64_t numel, uint8_t* out) {
   const size_t width = static_cast<size_t>(dtype_bytes(dtype));
@@ -120,12 +145,21 @@ bool same_number(Number a, Number b) {
 bool operator==(const ValueRecipe& a, const ValueRecipe& b) {
   if (a.kind != b.kind || a.numbers.size() != b.numbers.size() || a.patches.size() != b.patches.size()) return false;
   if (value_kind_has_seed(a.kind) && a.seed != b.seed) return false;
+  if ((a.file ? a.file->hash : 0) != (b.file ? b.file->hash : 0)) return false;
   for (size_t i = 0; i < a.numbers.size(); ++i)
     if (!same_number(a.numbers[i], b.numbers[i])) return false;
   for (size_t i = 0; i < a.patches.size(); ++i)
     if (a.patches[i].first != b.patches[i].first || !same_number(a.patches[i].second, b.patches[i].second))
       return false;
   return true;
+}
+
+uint64_t hash_values(Dtype dtype, const std::vector<uint8_t>& bytes) {
+  ContentHash hash;
+  hash.add(bytes.data(), bytes.size());
+  const auto code = static_cast<uint64_t>(dtype);
+  hash.add(&code, sizeof(code));
+  return hash.value();
 }
 
 std::string_view value_kind_name(ValueKind kind) { return row_of(kind).name; }
@@ -148,6 +182,7 @@ Number value_at(const ValueRecipe& recipe, int64_t i, int64_t numel) {
     for (auto patch = recipe.patches.rbegin(); patch != recipe.patches.rend(); ++patch)
       if (wrap_index(patch->first, numel) == i) return patch->second;
   }
+  if (recipe.kind == ValueKind::kFile) return file_value(loaded_file(recipe), i);
   return ElementSource(recipe, numel).at(i);
 }
 
@@ -161,6 +196,14 @@ void fill_values(const ValueRecipe& recipe, Dtype dtype, int64_t numel, void* ou
     fill_values(recipe, dtype, numel, aligned.data());
     std::memcpy(out, aligned.data(), static_cast<size_t>(numel) * width);
     return;
+  }
+  const auto patch = [&] {
+    for (const auto& [index, value] : recipe.patches)
+      convert_number(value, dtype, bytes + static_cast<size_t>(wrap_index(index, numel)) * width);
+  };
+  if (recipe.kind == ValueKind::kFile) {
+    fill_from_file(loaded_file(recipe), dtype, numel, bytes);
+    return patch();
   }
   const ElementSource source(recipe, numel);
   if (source.has_table()) {
@@ -185,8 +228,7 @@ void fill_values(const ValueRecipe& recipe, Dtype dtype, int64_t numel, void* ou
     }
   }
   if (dtype_is_complex(dtype)) fill_imaginary(source, dtype, numel, bytes);
-  for (const auto& [index, value] : recipe.patches)
-    convert_number(value, dtype, bytes + static_cast<size_t>(wrap_index(index, numel)) * width);
+  patch();
 }
 
 }  // namespace aotifuzz

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -31,7 +32,19 @@ enum class ValueKind : uint8_t {
   kSorted,   ///< sorted(lo,hi,seed): non-decreasing integers, first = lo, last = hi (lo alone when numel is 1); with ties
   kPermutation,  ///< permutation(seed): 0..numel-1, each once (an affine map)
   kOneHot,   ///< onehot(index,v,rest): v at `index` (modulo numel), rest elsewhere
+  kFile,     ///< file("x.npy",f32,hash=H): real values, kept beside the case; they repeat when the tensor is longer
 };
+
+/// Values of a real tensor, for kFile: a recipe that is too long for text. Immutable once it is shared.
+struct FileValues {
+  std::string name;   ///< of the .npy: in case text beside the case ("x.npy"), in memory an absolute path
+  uint64_t hash = 0;  ///< hash_values() of what the file must hold
+  Dtype dtype = Dtype::kUnknown;
+  bool loaded = false;         ///< `bytes` are there; store/case_files.h sees to that
+  std::vector<uint8_t> bytes;  ///< elements of `dtype`, dense, in logical order
+};
+/// The identity of values, whatever file they are in.
+uint64_t hash_values(Dtype dtype, const std::vector<uint8_t>& bytes);
 
 struct ValueRecipe {
   ValueKind kind = ValueKind::kConst;
@@ -39,6 +52,7 @@ struct ValueRecipe {
   uint64_t seed = 0;                                    ///< only for kinds that name a seed
   /// Single elements set after the recipe: (linear index modulo numel, value). Text: at(3)=-1.
   std::vector<std::pair<int64_t, Number>> patches;
+  std::shared_ptr<const FileValues> file = nullptr;  ///< kFile only, and never null there; compared by hash
 
   friend bool operator==(const ValueRecipe& a, const ValueRecipe& b);
 };
@@ -50,13 +64,14 @@ bool value_kind_from_name(std::string_view name, ValueKind* kind);
 /// Least and greatest count of numbers a kind takes (greatest -1: any).
 std::pair<int, int> value_kind_arity(ValueKind kind);
 
-/// Element `i` of `numel`, before conversion to a dtype.
+/// Element `i` of `numel`, before conversion to a dtype. Of a file, which must be loaded: real parts.
 Number value_at(const ValueRecipe& recipe, int64_t i, int64_t numel);
 
 /// Writes `numel` elements of `dtype`, dense, in logical order, to `out` (numel * dtype_bytes(dtype) bytes).
 /// Conversion: to integers by to_int64 then wrap to the width; bool is value != 0; to floating types round to nearest even
 /// (16-bit and 8-bit through float32 semantics of c10); complex gets a zero imaginary part for even i, and value_at(i+1)
-/// for odd i; a patch has imaginary part 0. `out` may lie at any address. The same bits on every machine; the generator
+/// for odd i; a patch has imaginary part 0. A file's elements are copied bit by bit where it has the same dtype, else
+/// converted through value_at; it must be loaded. `out` may lie at any address. The same bits on every machine; the generator
 /// and the formulas are stated in core/element_source.h.
 void fill_values(const ValueRecipe& recipe, Dtype dtype, int64_t numel, void* out);
 

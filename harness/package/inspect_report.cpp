@@ -198,6 +198,9 @@ std::vector<std::string> undeclared_checks(const PackageInfo& package) {
 void print_inspect_text(const PackageInfo& package, const ContractBounds& bounds, std::ostream& out) {
   const Contract& contract = package.contract;
   out << package.path << "  (" << package.bytes << " bytes)\n";
+  if (package.is_library)
+    out << "library     bare library of the deprecated aot_compile"
+        << (package.program || !package.compiled->input_names.empty() ? "\n" : "; its inputs are not known\n");
   out << "models      " << join(package.models) << "\n";
   if (package.compiled) {
     const CompiledModel& compiled = *package.compiled;
@@ -272,6 +275,7 @@ std::string inspect_json(const PackageInfo& package, const ContractBounds& bound
   ordered_json root;
   root["path"] = package.path;
   root["bytes"] = package.bytes;
+  root["is_library"] = package.is_library;
   root["models"] = package.models;
   if (package.compiled) {
     const CompiledModel& compiled = *package.compiled;

@@ -68,6 +68,7 @@ struct PackRecord {
 /// A `.pt2` read without torch: what every part of aotifuzz knows about the package under test.
 struct PackageInfo {
   std::string path;
+  bool is_library = false;  ///< a bare .so of the deprecated aot_compile, no archive
   uint64_t bytes = 0;
   std::vector<std::string> models;          ///< names of all models in the archive
   std::optional<CompiledModel> compiled;    ///< the chosen one

@@ -6,6 +6,7 @@
 #include "package/archive.h"
 #include "package/contract_builder.h"
 #include "package/json_view.h"
+#include "package/library_reader.h"
 #include "package/package_info.h"
 #include "package/program_reader.h"
 #include "package/wrapper_reader.h"
@@ -31,7 +32,9 @@ T need(Result<T> result, const std::string& fix) {
 constexpr const char* kDamaged = "the package is damaged or was not written by torch: build it again";
 
 Archive open_archive(const std::string& path) {
-  return need(Archive::open(path), "give the path of a .pt2 written by aoti_compile_and_package or torch.export.save");
+  return need(
+      Archive::open(path),
+      "give the path of a .pt2 written by aoti_compile_and_package or torch.export.save, or of the .so of aot_compile");
 }
 
 /// Names `NAME` of members `models/NAME.json`.
@@ -226,15 +229,20 @@ void require_same_program(const Contract& contract, const CompiledModel& compile
   }
 }
 
-}  // namespace
+/// Which program of `archive` is the reference, and the program.
+void read_given_reference(const std::string& path, const std::string& name, PackageInfo& info) {
+  const Archive reference = open_archive(path);
+  const std::vector<std::string> names = program_names(reference);
+  if (names.empty())
+    throw HarnessError("no ExportedProgram in the reference", path, "give a .pt2 of torch.export.save");
+  const bool same = std::find(names.begin(), names.end(), name) != names.end();
+  info.program = read_program(reference, choose(names, same ? name : "", path, "ExportedProgram"));
+  info.program_path = path;
+}
 
-PackageInfo read_package(const PackageRequest& request) {
-  PackageInfo info;
-  info.path = request.path;
+/// What the archive holds: compiled model, program, pack record, kernel map.
+void read_archive(const PackageRequest& request, PackageInfo& info) {
   const Archive archive = open_archive(request.path);
-  std::ifstream file(request.path, std::ios::binary | std::ios::ate);
-  info.bytes = file ? static_cast<uint64_t>(file.tellg()) : 0;
-
   const std::vector<std::string> compiled = compiled_names(archive);
   const std::vector<std::string> programs = program_names(archive);
   std::set<std::string> all(compiled.begin(), compiled.end());
@@ -253,13 +261,7 @@ PackageInfo read_package(const PackageRequest& request) {
   }
 
   if (!request.reference.empty()) {
-    const Archive reference = open_archive(request.reference);
-    const std::vector<std::string> names = program_names(reference);
-    if (names.empty())
-      throw HarnessError("no ExportedProgram in the reference", request.reference, "give a .pt2 of torch.export.save");
-    const bool same = std::find(names.begin(), names.end(), name) != names.end();
-    info.program = read_program(reference, choose(names, same ? name : "", request.reference, "ExportedProgram"));
-    info.program_path = request.reference;
+    read_given_reference(request.reference, name, info);
   } else if (!programs.empty()) {
     const bool same = std::find(programs.begin(), programs.end(), name) != programs.end();
     if (same || compiled.empty()) {
@@ -270,6 +272,24 @@ PackageInfo read_package(const PackageRequest& request) {
   }
   info.pack = read_pack_record(archive);
   if (request.kernels && info.compiled) info.kernels = read_kernels(archive, info.missing);
+}
+
+}  // namespace
+
+PackageInfo read_package(const PackageRequest& request) {
+  PackageInfo info;
+  info.path = request.path;
+  std::ifstream file(request.path, std::ios::binary | std::ios::ate);
+  info.bytes = file ? static_cast<uint64_t>(file.tellg()) : 0;
+  info.is_library = is_library_file(request.path);
+  if (info.is_library) {
+    info.compiled = read_library(request.path, info.missing);
+    info.models = {info.compiled->name};
+    if (!request.reference.empty()) read_given_reference(request.reference, "", info);
+    info.missing.push_back("kernels: no kernel map in a bare library (compile it with aotifuzz_pack)");
+  } else {
+    read_archive(request, info);
+  }
 
   if (info.program) {
     info.contract = build_contract(*info.program, info.missing);

@@ -3,6 +3,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/content_hash.h"
+#include "store/text_cursor.h"
+
 namespace aotifuzz {
 namespace {
 
@@ -39,6 +42,9 @@ void print_recipe(std::string& out, const ValueRecipe& recipe) {
   out += ' ';
   out += value_kind_name(recipe.kind);
   out += '(';
+  if (recipe.kind == ValueKind::kFile)
+    out += in_quotes(recipe.file->name) + "," + std::string(dtype_name(recipe.file->dtype)) +
+           ",hash=" + ContentHash::hash_text(recipe.file->hash);
   for (size_t i = 0; i < recipe.numbers.size(); ++i) {
     if (i != 0) out += ',';
     print_number(out, recipe.numbers[i]);

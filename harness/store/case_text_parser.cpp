@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "store/case_text.h"
@@ -13,15 +14,36 @@ constexpr int64_t kVersion = 1;
 constexpr size_t kRankMax = 64;
 constexpr size_t kInputsMax = 10000;
 constexpr size_t kNumbersMax = 1 << 20;
+constexpr size_t kFileNameMax = 4096;
 constexpr int64_t kRunsMax = 1000;
 constexpr int64_t kThreadsMax = 1024;
 constexpr int64_t kMisalignMax = 4096;
 
 using Failure = std::optional<std::string>;  ///< what is wrong; nullopt = fine
 
+Failure parse_file_arguments(TextCursor& cursor, ValueRecipe& recipe) {
+  constexpr const char* kForm = "expected file(\"NAME.npy\",DTYPE,hash=16 HEXADECIMAL DIGITS)";
+  if (!cursor.accept('(')) return kForm;
+  FileValues file;
+  std::optional<std::string> name = cursor.quoted();
+  if (!name || name->size() > kFileNameMax || !cursor.accept(',')) return kForm;
+  file.name = std::move(*name);
+  const std::optional<Dtype> dtype = dtype_from_name(cursor.word());
+  if (!dtype || !cursor.accept(',')) return kForm;
+  file.dtype = *dtype;
+  if (!cursor.accept_word("hash") || !cursor.accept('=')) return kForm;
+  const std::string_view digits = cursor.word();
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), file.hash, 16);
+  if (digits.size() != 16 || error != std::errc{} || end != digits.data() + digits.size() || !cursor.accept(')'))
+    return kForm;
+  recipe.file = std::make_shared<const FileValues>(std::move(file));
+  return std::nullopt;
+}
+
 Failure parse_recipe_arguments(TextCursor& cursor, ValueRecipe& recipe) {
   const std::string kind(value_kind_name(recipe.kind));
   recipe.numbers.clear();
+  if (recipe.kind == ValueKind::kFile) return parse_file_arguments(cursor, recipe);
   bool seed_seen = false;
   if (!cursor.accept('(')) return "expected '(' after " + kind;
   if (!cursor.accept(')')) {

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "store/atomic_file.h"
+#include "store/case_files.h"
 #include "store/case_text.h"
 
 namespace aotifuzz {
@@ -17,6 +18,7 @@ Case read_case(const std::string& text, const std::string& where) {
   if (!parsed)
     throw HarnessError("the case cannot be read: " + parsed.error().what, where + ", " + parsed.error().where,
                        "correct the text; store/case_text.h has the format");
+  load_case_files(*parsed, fs::path(where).parent_path().string());
   return std::move(*parsed);
 }
 

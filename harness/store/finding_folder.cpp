@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "store/atomic_file.h"
+#include "store/case_files.h"
 #include "store/case_text.h"
 #include "store/issue_report.h"
 #include "store/python_reproducer.h"
@@ -42,7 +43,7 @@ std::string print_finding_case(const Finding& finding, const std::string& folder
   return text.substr(0, first_line) + head + text.substr(first_line);
 }
 
-void write_finding_folder(const std::string& folder, const Finding& finding, const FindingContext& context) {
+void write_finding_folder(const std::string& folder, const Finding& found, const FindingContext& context) {
   namespace fs = std::filesystem;
   // One that is there already is written over file by file.
   const bool there = fs::exists(folder);
@@ -50,6 +51,10 @@ void write_finding_folder(const std::string& folder, const Finding& finding, con
   const std::string staging =
       there ? folder : (place.parent_path() / (std::string(kUnfinished) + place.filename().string())).string();
   make_folder(staging);
+  Finding finding = found;
+  finding.minimal = keep_case_files(found.minimal, staging);
+  finding.original = keep_case_files(found.original, staging);
+  for (Case& before : finding.before) before = keep_case_files(before, staging);
   write_file_whole(staging + "/case.txt", print_finding_case(finding, folder));
   write_file_whole(staging + "/original.txt", print_case(finding.original));
   const std::string script = print_python_reproducer(finding, context);

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/content_hash.h"
 #include "store/atomic_file.h"
 
 namespace aotifuzz {
@@ -104,24 +105,11 @@ Ledger load_ledger(const std::string& path) {
 std::string content_hash(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in || std::filesystem::is_directory(path)) throw HarnessError("cannot read a file", path, "check the path");
-  // FNV-1a over words, twice as wide as it needs to be to tell builds apart; not meant against forgery.
-  uint64_t hash = 0xcbf29ce484222325u, length = 0;
+  ContentHash hash;
   std::vector<char> block(1 << 20);
-  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
-    const auto n = static_cast<size_t>(in.gcount());
-    length += n;
-    std::fill(block.begin() + static_cast<std::ptrdiff_t>(n), block.end(), 0);
-    for (size_t i = 0; i < n; i += 8) {
-      uint64_t word;
-      std::memcpy(&word, block.data() + i, 8);
-      hash = (hash ^ word) * 0x100000001b3u;
-      hash ^= hash >> 29;
-    }
-  }
-  hash = (hash ^ length) * 0x100000001b3u;
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash));
-  return text;
+  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0)
+    hash.add(block.data(), static_cast<size_t>(in.gcount()));
+  return hash.text();
 }
 
 FolderLock::FolderLock(const std::string& folder) {

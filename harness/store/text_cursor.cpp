@@ -91,6 +91,43 @@ std::string_view TextCursor::identifier() {
   return found;
 }
 
+std::optional<std::string> TextCursor::quoted() {
+  skip_blanks();
+  if (text_.empty() || text_.front() != '"') return std::nullopt;
+  const size_t end = text_.find('"', 1);
+  if (end == std::string_view::npos) return std::nullopt;
+  std::string out;
+  for (std::string_view rest = text_.substr(1, end - 1); !rest.empty();) {
+    const size_t taken = rest.front() == '%' ? 3 : 1;
+    int byte = static_cast<unsigned char>(rest.front());
+    if (taken == 3) {
+      if (rest.size() < 3) return std::nullopt;
+      const auto [stop, error] = std::from_chars(rest.data() + 1, rest.data() + 3, byte, 16);
+      if (error != std::errc{} || stop != rest.data() + 3) return std::nullopt;
+    }
+    if (byte <= 0) return std::nullopt;
+    out += static_cast<char>(byte);
+    rest.remove_prefix(taken);
+  }
+  if (out.empty()) return std::nullopt;
+  text_.remove_prefix(end + 1);
+  return out;
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && c != '"' && c != '#' && c != '%' && byte != 0x7f) {
+      out += c;
+      continue;
+    }
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return out + "\"";
+}
+
 std::optional<int64_t> TextCursor::integer() {
   skip_blanks();
   const std::string_view token = number_token(text_);

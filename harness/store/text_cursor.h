@@ -24,6 +24,9 @@ class TextCursor {
   /// As word(), but a name: starts with a letter or '_', no '-'.
   std::string_view identifier();
 
+  /// "..." in double quotes, %XX standing for the byte XX; nullopt also for one that is empty or holds a NUL.
+  std::optional<std::string> quoted();
+
   std::optional<int64_t> integer();
   std::optional<uint64_t> unsigned_integer();
   /// Integers stay integers; what has a '.', an exponent, or is inf or nan becomes a double.
@@ -36,5 +39,8 @@ class TextCursor {
   void skip_blanks();
   std::string_view text_;
 };
+
+/// The text that TextCursor::quoted() reads back: what could end a line, a comment or the quotes is written as %XX.
+std::string in_quotes(std::string_view text);
 
 }  // namespace aotifuzz

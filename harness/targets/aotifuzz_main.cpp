@@ -13,6 +13,7 @@
 #include "targets/minimize_command.h"
 #include "targets/replay_command.h"
 #include "targets/report_command.h"
+#include "targets/run_command.h"
 #include "targets/sanitize_command.h"
 #include "targets/say.h"
 #include "targets/trace_command.h"
@@ -31,10 +32,12 @@ int main(int argc, char** argv) {
   MinimizeCommand minimize;
   InspectCommand inspect;
   DoctorCommand doctor;
+  RunCommand run;
   SanitizeCommand sanitize;
   TraceCommand trace;
   GateCommand gate;
   CLI::App& fuzz_app = *app.add_subcommand("fuzz", "Fuzz a package");
+  CLI::App& run_app = *app.add_subcommand("run", "Run a package once on your own inputs, in every mode");
   CLI::App& replay_app = *app.add_subcommand("replay", "Say for each case: still fails, fixed, changed, or flaky");
   CLI::App& report_app = *app.add_subcommand("report", "Write a campaign's report.html anew");
   CLI::App& corpus_app = *app.add_subcommand("corpus", "Merge, distil and count folders of cases");
@@ -46,6 +49,7 @@ int main(int argc, char** argv) {
       *app.add_subcommand("sanitize", "Run a case of a CUDA package under compute-sanitizer: thread, address, line");
   CLI::App& gate_app = *app.add_subcommand("gate", "Judge the metas and kernels of a custom operators' library");
   fuzz.declare(fuzz_app);
+  run.declare(run_app);
   replay.declare(replay_app);
   report.declare(report_app);
   corpus.declare(corpus_app);
@@ -58,6 +62,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     const int code = fuzz_app.parsed()       ? fuzz.run()
+                     : run_app.parsed()      ? run.run()
                      : replay_app.parsed()   ? replay.run()
                      : report_app.parsed()   ? report.run()
                      : corpus_app.parsed()   ? corpus.run()

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <iterator>
 
 #include "campaign/campaign.h"
 #include "campaign/ci_items.h"
@@ -15,6 +16,7 @@
 #include "campaign/summary.h"
 #include "campaign/triage.h"
 #include "package/contract_bounds.h"
+#include "store/corpus_folder.h"
 #include "targets/command_options.h"
 #include "targets/generated_cases.h"
 #include "targets/package_options.h"
@@ -44,6 +46,17 @@ void request_stop(int signal) {
   }
 }
 
+/// The cases that the user gives, which are for this package.
+std::vector<Case> given_cases(const std::vector<std::string>& paths, const PackageSession& session) {
+  std::vector<Case> out;
+  for (const std::string& path : paths)
+    for (const std::string& file : find_cases(path)) {
+      out.push_back(read_entry(file).input);
+      session.require_fitting(out.back(), file);
+    }
+  return out;
+}
+
 void count_workers(const WorkerProcess& worker, SummaryContext* context) {
   context->worker_starts += worker.counters().starts;
   context->worker_children += worker.counters().children;
@@ -70,6 +83,9 @@ void FuzzCommand::declare(CLI::App& app) {
   app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
   app.add_option("--model", model_, "Model of the archive, where it holds several");
   app.add_option("--generator", generator_, "Which generator draws the cases")->capture_default_str();
+  app.add_option("--start-with", start_with_,
+                 "Case, finding folder, or a folder tree of those, to run before anything is drawn (repeatable)")
+      ->allow_extra_args(false);
   app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
   declare_torch(app, &torch_);
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
@@ -115,6 +131,7 @@ int FuzzCommand::run() {
 
   std::vector<std::string> kept = ops_;
   kept.insert(kept.end(), {package_, reference_, excuses_.known});
+  kept.insert(kept.end(), start_with_.begin(), start_with_.end());
   for (const char* name : {"state.json", "statistics.json", "report.html"}) kept.push_back(options.out + "/" + name);
   ci_.check(kept);
   const Excuses excuses(excuses_.known, excuses_.baseline);
@@ -175,6 +192,7 @@ int FuzzCommand::run() {
   if (!quiet_ && !json_lines_)
     say("{}: torch {}, seed {}, findings go to {}\n", package_, hello.torch_version, seed_, options.out);
   Console console(json_lines_ ? Console::Style::kJsonLines : quiet_ ? Console::Style::kQuiet : Console::Style::kPeople);
+  const std::vector<Case> first = given_cases(start_with_, session);
   std::vector<std::unique_ptr<GeneratedCases>> sources;
   std::vector<std::unique_ptr<EngineProcess>> engines;
   std::vector<std::unique_ptr<WorkerProcess>> workers;  // of the second job and those after it
@@ -182,6 +200,7 @@ int FuzzCommand::run() {
   for (int job = 0; job < jobs_; ++job) {
     sources.push_back(
         std::make_unique<GeneratedCases>(session.contract(), bounds, generator_, seed_ + static_cast<uint64_t>(job)));
+    sources.back()->start_with(first);
     if (job > 0) workers.push_back(session.another_worker());
     jobs.push_back({job > 0 ? *workers.back() : session.worker(), *sources.back()});
     if (!engine_.guided()) continue;

@@ -28,7 +28,7 @@ class FuzzCommand {
   CiOptions ci_;
   ExcuseOptions excuses_;
   std::string package_, model_, reference_, device_, torch_, out_, timeout_ = "10s", fail_on_, generator_ = "mixed";
-  std::vector<std::string> ops_;
+  std::vector<std::string> ops_, start_with_;
   std::optional<uint64_t> cases_;
   uint64_t seed_ = 1;
   int64_t memory_mib_ = 0, kernels_every_ = WorkerArguments::kKernelsEvery;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,7 +22,13 @@ class GeneratedCases final : public CaseSource {
         generator_(make_generator(generator, model_)),
         mutator_(model_, generator_),
         seed_(seed) {}
-  std::vector<Case> seeds() const override { return seed_cases(*model_); }
+  std::vector<Case> seeds() const override {
+    std::vector<Case> out = first_, more = seed_cases(*model_);
+    out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    return out;
+  }
+  /// Cases that come before all others; jobs share them, so each must be told.
+  void start_with(std::vector<Case> first) { first_ = std::move(first); }
   Case draw(uint64_t k) const override {
     RapidCheckChoices choices(seed_, k);
     return generator_->draw(choices, contract_);
@@ -44,6 +51,7 @@ class GeneratedCases final : public CaseSource {
   std::shared_ptr<const Generator> generator_;
   CaseMutator mutator_;
   uint64_t seed_;
+  std::vector<Case> first_;
 };
 
 }  // namespace aotifuzz

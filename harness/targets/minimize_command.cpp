@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <sstream>
 
 #include "campaign/confirmed_reduction.h"
 #include "campaign/package_session.h"
 #include "store/atomic_file.h"
+#include "store/case_files.h"
 #include "store/case_text.h"
 #include "targets/command_options.h"
 #include "targets/say.h"
@@ -15,12 +17,12 @@ namespace aotifuzz {
 namespace {
 
 /// The case as text under the comment lines that its file had.
-std::string with_comments_of(const std::string& old_text, const Case& c) {
+std::string with_comments_of(const std::string& old_text, const Case& c, const std::string& folder) {
   std::istringstream lines(old_text);
   std::string line, comments;
   while (std::getline(lines, line))
     if (!line.empty() && line[0] == '#') comments += line + "\n";
-  const std::string text = print_case(c);
+  const std::string text = print_case(with_names_in(c, folder));
   const size_t first_line = text.find('\n') + 1;
   return text.substr(0, first_line) + comments + text.substr(first_line);
 }
@@ -95,7 +97,8 @@ int MinimizeCommand::run() {
   say("{}: {}, {} runs\n  {}\n  comes {} of {} times in fresh processes\n", entry.name, what, reduced->runs,
       finding_key(*verdict), reduced->confirmation.reproduced, reduced->confirmation.tries);
   for (const std::string& line : reduction.certificate) say("  {}\n", line);
-  const std::string text = with_comments_of(read_file(entry.path), reduction.minimal);
+  const std::string text = with_comments_of(read_file(entry.path), reduction.minimal,
+                                            std::filesystem::path(entry.path).parent_path().string());
   if (!in_place_)
     fmt::print("{}", text);
   else if (smaller)

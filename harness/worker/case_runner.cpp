@@ -9,6 +9,7 @@
 #include "oracles/close_oracle.h"
 #include "oracles/kernels_oracle.h"
 #include "oracles/legal_sampler.h"
+#include "store/case_files.h"
 #include "store/case_text.h"
 #include "worker/device_copies.h"
 #include "worker/device_graph.h"
@@ -130,6 +131,12 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful
   Result<Case> parsed = parse_case(case_text);
   if (!parsed) {
     stopped("parse", OutcomeKind::kRejected, Stage::kParse, parsed.error().what + " (" + parsed.error().where + ")");
+    return report;
+  }
+  try {
+    load_case_files(*parsed, "");
+  } catch (const HarnessError& error) {
+    stopped("parse", OutcomeKind::kRejected, Stage::kParse, error.what());
     return report;
   }
   Current current;

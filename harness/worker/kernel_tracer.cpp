@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "core/error.h"
+#include "core/npy.h"
 #include "oracles/host_values.h"
 #include "worker/dtype_map.h"
 
@@ -37,36 +38,6 @@ std::string launch_text(const LaunchShape& shape) {
     return std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" + std::to_string(size[2]);
   };
   return "grid " + text(shape.grid) + ", block " + text(shape.block);
-}
-
-/// NumPy's name of a type; "" when it has none.
-std::string numpy_type(c10::ScalarType type) {
-  switch (type) {
-    case c10::ScalarType::Float:
-      return "<f4";
-    case c10::ScalarType::Double:
-      return "<f8";
-    case c10::ScalarType::Half:
-      return "<f2";
-    case c10::ScalarType::Long:
-      return "<i8";
-    case c10::ScalarType::Int:
-      return "<i4";
-    case c10::ScalarType::Short:
-      return "<i2";
-    case c10::ScalarType::Char:
-      return "|i1";
-    case c10::ScalarType::Byte:
-      return "|u1";
-    case c10::ScalarType::Bool:
-      return "|b1";
-    case c10::ScalarType::ComplexFloat:
-      return "<c8";
-    case c10::ScalarType::ComplexDouble:
-      return "<c16";
-    default:
-      return "";
-  }
 }
 
 }  // namespace
@@ -104,20 +75,17 @@ void add_statistics(const at::Tensor& tensor, TraceLevel level, TraceTensor* out
 }
 
 void write_npy(const at::Tensor& tensor, const std::string& path) {
-  const at::Tensor dense =
-      numpy_type(tensor.scalar_type()).empty() ? tensor.to(at::kFloat).contiguous() : tensor.contiguous();
-  std::string header = "{'descr': '" + numpy_type(dense.scalar_type()) + "', 'fortran_order': False, 'shape': (";
-  for (int64_t d = 0; d < dense.dim(); ++d) header += std::to_string(dense.size(d)) + ",";
-  header += "), }";
-  // Magic, version and length take 10 bytes; all of it is a multiple of 64 and ends with a newline.
-  header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
-  header += '\n';
-  const auto length = static_cast<uint16_t>(header.size());
+  // NumPy has no name for the floating types of 8 bits and bf16; their values are kept, not their bits.
+  const auto named = [](const at::Tensor& t) {
+    const std::optional<Dtype> dtype = from_scalar_type(t.scalar_type());
+    return dtype && numpy_descr(*dtype).find('V') == std::string::npos;
+  };
+  const at::Tensor dense = (named(tensor) ? tensor : tensor.to(at::kFloat)).contiguous();
+  const auto* data = static_cast<const uint8_t*>(dense.data_ptr());
+  const std::string text =
+      print_npy(*from_scalar_type(dense.scalar_type()), dense.sizes().vec(), {data, data + dense.nbytes()});
   std::ofstream file(path, std::ios::binary);
-  file.write("\x93NUMPY\x01\x00", 8);
-  file.put(static_cast<char>(length & 0xff)).put(static_cast<char>(length >> 8));
-  file << header;
-  file.write(static_cast<const char*>(dense.data_ptr()), static_cast<std::streamsize>(dense.nbytes()));
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
   file.close();
   if (!file)
     throw HarnessError("a tensor cannot be saved", path, "check the folder given with --save and its free space");

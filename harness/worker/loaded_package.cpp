@@ -42,10 +42,8 @@ LoadedPackage::LoadedPackage(const WorkerArguments& arguments, DeviceRuntime* ru
     return;
   }
   for (const std::string& library : arguments.ops) load_op_library(library);
-  info_ = read_package({.path = arguments.package,
-                        .model = arguments.model,
-                        .reference = arguments.reference,
-                        .kernels = true});
+  info_ = read_package(
+      {.path = arguments.package, .model = arguments.model, .reference = arguments.reference, .kernels = true});
   not_judged_ = info_.missing;
   if (runtime && info_.compiled) runtime->require(info_.compiled->compute_capability, arguments.package);
   // Weights must carry no autograd state: the runs that use them are below it.
@@ -90,6 +88,7 @@ void LoadedPackage::load_package(const WorkerArguments& arguments, DeviceRuntime
   // Unlinking what it was unpacked to at once leaves nothing behind when this process is killed.
   auto package = std::make_unique<PackageExecutor>(PackageExecutor::Request{.package = arguments.package,
                                                                             .model = info_.compiled->name,
+                                                                            .is_library = info_.is_library,
                                                                             .contract = &info_.contract,
                                                                             .writable = writable_constants(),
                                                                             .device = runtime,

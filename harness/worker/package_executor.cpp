@@ -5,6 +5,7 @@
 #include <torch/version.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <unordered_map>
 
 #include "core/error.h"
@@ -16,6 +17,7 @@
 namespace aotifuzz {
 namespace {
 
+using torch::inductor::AOTIModelContainerRunner;
 using torch::inductor::AOTIModelPackageLoader;
 
 constexpr const char* kCheckVariable = "AOTI_RUNTIME_CHECK_INPUTS";
@@ -50,15 +52,63 @@ std::string cause_on_stderr(const std::string& text) {
                          : "check that it was built for this machine's CPU and for the torch version of the worker");
 }
 
+std::unique_ptr<AOTIModelPackageLoader> load_archive(const PackageExecutor::Request& request) {
+  return std::make_unique<AOTIModelPackageLoader>(
+      request.package, request.model.empty() ? "model" : request.model, /*run_single_threaded=*/false,
+      /*num_runners=*/1, request.device ? request.device->device().index() : c10::DeviceIndex(-1));
+}
+
+/// From a copy of its own, as torch's loader makes one of an archive's: each then has its own variables.
+std::unique_ptr<AOTIModelContainerRunner> load_library(const PackageExecutor::Request& request) {
+  namespace fs = std::filesystem;
+  const std::string kind = request.device ? "cuda" : "cpu";
+  const auto& makers = torch::inductor::getAOTIModelRunnerRegistry();
+  const auto make = makers.find(kind);
+  if (make == makers.end())
+    throw HarnessError("this torch runs no bare library on " + kind, request.package,
+                       "package the model anew with torch._inductor.aoti_compile_and_package");
+  std::string folder = (fs::temp_directory_path() / "aotinductor_XXXXXX").string();
+  if (!mkdtemp(folder.data()))
+    throw HarnessError("no temporary folder can be made", folder, "set TMPDIR to a folder that may be written");
+  const fs::path inside = fs::path(folder) / "library" / "data" / "aotinductor" / "model";
+  std::error_code error;
+  fs::create_directories(inside, error);
+  const fs::path copy = inside / fs::path(request.package).filename();
+  if (!error) fs::copy_file(request.package, copy, error);
+  if (error) {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+    throw HarnessError("the library cannot be copied: " + error.message(), folder, "free space there, or set TMPDIR");
+  }
+  try {
+    // Kernels of a device lie beside the library.
+    const std::string beside = fs::absolute(request.package).parent_path().string();
+    const std::string device = request.device ? request.device->device().str() : kind;
+    return make->second(copy.string(), /*num_models=*/1, device, beside, /*run_single_threaded=*/false);
+  } catch (...) {
+    fs::remove_all(folder, error);
+    throw;
+  }
+}
+
 }  // namespace
 
 struct PackageExecutor::Instance {
   Instance(const Request& request, bool input_checks)
-      : loader(request.package, request.model.empty() ? "model" : request.model, /*run_single_threaded=*/false,
-               /*num_runners=*/1, request.device ? request.device->device().index() : c10::DeviceIndex(-1)),
-        constants(*loader.get_runner(), request.writable, request.device, request.guarded),
+      : loader(request.is_library ? nullptr : load_archive(request)),
+        library(request.is_library ? load_library(request) : nullptr),
+        constants(runner(), request.writable, request.device, request.guarded),
         checks(input_checks) {}
-  AOTIModelPackageLoader loader;
+  AOTIModelContainerRunner& runner() { return loader ? *loader->get_runner() : *library; }
+  void set_constants(std::unordered_map<std::string, at::Tensor>& by_fqn) {
+    if (loader) return loader->load_constants(by_fqn, /*use_inactive=*/false, /*check_full_update=*/false);
+    std::unordered_map<std::string, at::Tensor> by_name;
+    for (const auto& [name, fqn] : library->getConstantNamesToOriginalFQNs())
+      if (const auto value = by_fqn.find(fqn); value != by_fqn.end()) by_name.emplace(name, value->second);
+    library->update_constant_buffer(by_name, /*use_inactive=*/false, /*validate_full_updates=*/false);
+  }
+  std::unique_ptr<AOTIModelPackageLoader> loader;
+  std::unique_ptr<AOTIModelContainerRunner> library;
   GuardedConstants constants;
   bool checks;
   bool ran = false;
@@ -68,6 +118,8 @@ PackageExecutor::PackageExecutor(const Request& request) {
   try {
     plain_ = std::make_unique<Instance>(request, false);
     checking_ = std::make_unique<Instance>(request, true);
+  } catch (const HarnessError&) {
+    throw;
   } catch (const c10::Error& error) {
     refuse_to_load(error.what_without_backtrace(), request.package);
   } catch (const std::exception& error) {
@@ -105,7 +157,7 @@ void PackageExecutor::reset_buffers(Instance& instance) {
   std::unordered_map<std::string, at::Tensor> values;
   for (const auto& [fqn, value] : written_buffers_)
     if (!instance.constants.reset(fqn, value)) values.emplace(fqn, value);
-  if (!values.empty()) instance.loader.load_constants(values, /*use_inactive=*/false, /*check_full_update=*/false);
+  if (!values.empty()) instance.set_constants(values);
 }
 
 PackageExecutor::Results PackageExecutor::run(std::span<const c10::IValue> inputs, bool input_checks,
@@ -140,7 +192,7 @@ PackageExecutor::Results PackageExecutor::run(std::span<const c10::IValue> input
     for (size_t i : passed_)
       if (inputs[i].isTensor()) tensors.push_back(inputs[i].toTensor());
     reset_buffers(instance);
-    results.outputs = instance.loader.boxed_run(std::move(tensors));
+    results.outputs = instance.runner().boxed_run(std::move(tensors));
   } catch (const std::bad_alloc&) {
     failed("bad_alloc");
   } catch (const c10::Error& error) {

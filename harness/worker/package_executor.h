@@ -20,7 +20,7 @@ class AOTIModelPackageLoader;
 
 namespace aotifuzz {
 
-/// Runs the package under test through torch's own loader.
+/// Runs the package under test through torch's own loader, or a bare library through torch's own runner.
 ///
 /// Checks:  a model library reads AOTI_RUNTIME_CHECK_INPUTS once, at its first run. Each loader unpacks a library of
 ///          its own, so a process can hold both: one instance runs first with the variable unset, the other with it
@@ -37,6 +37,7 @@ class PackageExecutor final : public Subject {
   struct Request {
     std::string package;
     std::string model;                   ///< "" = "model"
+    bool is_library = false;             ///< a bare .so, not an archive
     const Contract* contract = nullptr;  ///< used by the constructor only
     GuardedConstants::Writable writable;
     DeviceRuntime* device = nullptr;  ///< null: the CPU

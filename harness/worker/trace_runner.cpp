@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
 
+#include "store/case_files.h"
 #include "store/case_text.h"
 #include "worker/device_graph.h"
 #include "worker/dtype_map.h"
@@ -94,6 +95,11 @@ CaseReport TraceRunner::run(uint64_t id, std::string_view case_text) {
   if (!parsed) return stopped(parsed.error().what + " (" + parsed.error().where + ")");
   if (parsed->inputs.size() != parts_.contract->inputs.size())
     return stopped("the case has another number of inputs than the program");
+  try {
+    load_case_files(*parsed, "");
+  } catch (const HarnessError& error) {
+    return stopped(error.what());
+  }
   at::set_num_threads(parsed->threads);
   c10::InferenceMode no_autograd;
   try {

@@ -153,6 +153,39 @@ TEST_F(GuidedDrawsTest, UnitsThatAreNoCaseOfThisProgramAreCountedAndLeftAlone) {
   EXPECT_EQ(draws.refused(), 2u);
 }
 
+/// Who shares a corpus could name any file: only those of the cases that the user gave are used.
+TEST_F(GuidedDrawsTest, UnitsOpenNoFiles) {
+  const auto with_file = [](uint64_t hash) {
+    Case c = tied_case(2, 2);
+    auto file = std::make_shared<FileValues>();
+    file->name = "/etc/passwd", file->hash = hash, file->dtype = Dtype::kF32, file->loaded = true;
+    c.inputs[0].values.kind = ValueKind::kFile;
+    c.inputs[0].values.numbers.clear();
+    c.inputs[0].values.file = file;
+    return c;
+  };
+  class GivenSource final : public CaseSource {
+   public:
+    explicit GivenSource(Case given) : given_(std::move(given)) {}
+    std::vector<Case> seeds() const override { return {given_}; }
+    Case draw(uint64_t) const override { return tied_case(1, 1); }
+
+   private:
+    Case given_;
+  } source(with_file(7));
+  make_folder(folder_ + "/corpus");
+  write_file_whole(folder_ + "/corpus/known", print_case(with_file(7)));
+  write_file_whole(folder_ + "/corpus/unknown", print_case(with_file(8)));
+  EngineProcess engine(options());
+  GuidedDraws draws(engine, source, 0, 1, 1);
+  for (int k = 0; k < 5; ++k) {
+    const Case c = draws.next();
+    if (c.inputs[0].values.file) EXPECT_EQ(c.inputs[0].values.file, source.seeds()[0].inputs[0].values.file);
+    draws.ran(reached(c));
+  }
+  EXPECT_EQ(draws.refused(), 1u);
+}
+
 TEST_F(GuidedDrawsTest, AnEngineThatEndsSaysWhy) {
   EngineProcess engine(options({"-runs=3"}));
   GuidedDraws draws(engine, source_, 0, 1, 0);

@@ -29,7 +29,7 @@ TEST(Commands, HelpNamesTheCommandsAndTheParentLinksNoTorch) {
   const Ended help = aotifuzz({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char* command :
-       {"fuzz", "replay", "report", "corpus", "minimize", "inspect", "trace", "doctor", "sanitize"})
+       {"fuzz", "replay", "report", "corpus", "minimize", "inspect", "run", "trace", "doctor", "sanitize"})
     EXPECT_THAT(help.out, HasSubstr(command));
   const std::string libraries = run_program({"ldd", AOTIFUZZ_PROGRAM}).out;
   EXPECT_THAT(libraries, HasSubstr("libc.so"));

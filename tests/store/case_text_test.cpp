@@ -48,6 +48,23 @@ RC_GTEST_PROP(CaseText, WhatIsPrintedReadsBackTheSame, ()) {
   RC_ASSERT(print_case(*back) == text);
 }
 
+TEST(CaseText, AFileIsNamedWithItsTypeAndHash) {
+  const std::string line = R"(input r f32[64,80] file("r%23 1.npy",bf16,hash=0123456789abcdef) at(0)=1.5)";
+  const Result<Case> c = parse_case("aotifuzz-case 1\n" + line + "\n");
+  ASSERT_TRUE(c) << c.error().what;
+  const ValueRecipe& values = c->inputs[0].values;
+  EXPECT_EQ(values.file->name, "r# 1.npy");
+  EXPECT_EQ(values.file->dtype, Dtype::kBF16);
+  EXPECT_EQ(values.file->hash, 0x0123456789abcdefu);
+  EXPECT_FALSE(values.file->loaded);
+  EXPECT_EQ(print_case(*c), "aotifuzz-case 1\n" + line + "\n");
+  for (const char* bad : {R"(file(x.npy,f32,hash=0123456789abcdef))", R"(file("",f32,hash=0123456789abcdef))",
+                          R"(file("x.npy",f31,hash=0123456789abcdef))", R"(file("x.npy",f32,hash=0123))",
+                          R"(file("x.npy",f32))", R"(file("x%0",f32,hash=0123456789abcdef))",
+                          R"(file("x%00",f32,hash=0123456789abcdef))", R"(file("x.npy",f32,hash=0123456789abcdefg))"})
+    EXPECT_EQ(verdict_on(std::string("input y f32[4] ") + bad).find("expected file("), 0u) << bad;
+}
+
 RC_GTEST_PROP(CaseText, TextWithBytesChangedIsReadOrRefusedButNeverCrashes, ()) {
   std::string text = *rc::gen::arbitrary<bool>() ? std::string(kExample) : print_case(support::arbitrary_case());
   const int edits = *rc::gen::inRange(1, 8);

@@ -1,6 +1,7 @@
 #include "campaign/passes/catalog.h"
 
 #include "campaign/passes/layouts_pass.h"
+#include "campaign/passes/real_values_pass.h"
 #include "campaign/passes/run_options_pass.h"
 #include "campaign/passes/sizes_pass.h"
 #include "campaign/passes/values_pass.h"
@@ -21,6 +22,7 @@ const std::vector<PassEntry>& pass_catalog() {
       {"sizes", "sizes toward their least by halving, tied dimensions together", make<SizesPass>},
       {"layouts", "own storage, exported strides, no offset, aligned", make<LayoutsPass>},
       {"values", "values toward 0, 1, a ramp, one non-zero element, small integers", make<ValuesPass>},
+      {"real_values", "values of files toward one element, their range, their distinct values", make<RealValuesPass>},
       {"smallest_sizes", "every smaller value of each size, from the least upward", make<SmallestSizesPass>},
       {"elements", "patches dropped, short tensors written out, each number toward 0 and 1", make<ElementsPass>},
   };
