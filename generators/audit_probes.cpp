@@ -1,0 +1,118 @@
+#include "generators/audit_probes.h"
+
+#include <algorithm>
+#include <string>
+
+#include "generators/rapidcheck_choices.h"
+#include "generators/size_chooser.h"
+#include "generators/value_chooser.h"
+
+namespace aotifuzz {
+namespace {
+
+// Layouts and overlaps come out differently at other sizes; sizes have assignments of their own at each limit.
+constexpr uint64_t kRounds = 4;
+
+AuditSubject subject_of(const Gap& gap) {
+  switch (gap.kind) {
+    case Gap::Kind::kSize:
+      return AuditSubject::kRelation;
+    case Gap::Kind::kLayout:
+      return AuditSubject::kLayout;
+    case Gap::Kind::kOverlap:
+      return AuditSubject::kOverlap;
+    case Gap::Kind::kDtype:
+      return AuditSubject::kDtype;
+    case Gap::Kind::kZeroTensor:
+      return AuditSubject::kStorage;
+    case Gap::Kind::kRank:
+      return AuditSubject::kRank;
+    case Gap::Kind::kScalar:
+      return AuditSubject::kScalar;
+  }
+  return AuditSubject::kRelation;
+}
+
+std::string label_of(const Gap& gap, const Violation& violation) {
+  switch (gap.kind) {
+    case Gap::Kind::kLayout:
+      return std::string(layout_kind_name(gap.layout));
+    case Gap::Kind::kOverlap:
+      return gap.overlap == OverlapKind::kSameTensor ? "the same tensor" : "shifted views of one storage";
+    case Gap::Kind::kDtype:
+      return std::string(dtype_name(gap.dtype));
+    default:
+      return violation.detail;
+  }
+}
+
+class Collector {
+ public:
+  explicit Collector(const CaseModel& model) : model_(model) {}
+
+  void add(const Gap& gap, Case c, int round) {
+    const std::vector<Violation> broken = violations(model_.shapes.contract(), c);
+    if (broken.size() != 1) return;
+    add({subject_of(gap), broken.front().text, label_of(gap, broken.front()), round, std::move(c)});
+  }
+  void add(AuditProbe probe) {
+    const bool known =
+        std::any_of(probes_.begin(), probes_.end(), [&](const auto& p) { return p.input == probe.input; });
+    if (!known) probes_.push_back(std::move(probe));
+  }
+  std::vector<AuditProbe> take() {
+    std::stable_sort(probes_.begin(), probes_.end(), [](const auto& a, const auto& b) { return a.round < b.round; });
+    return std::move(probes_);
+  }
+
+ private:
+  const CaseModel& model_;
+  std::vector<AuditProbe> probes_;
+};
+
+void add_placement(const CaseModel& model, const Case& base, int round, Collector& out) {
+  const Contract& contract = model.shapes.contract();
+  for (size_t i = 0; i < contract.inputs.size(); ++i) {
+    if (contract.inputs[i].kind != CaseInput::Kind::kTensor) continue;
+    const std::string name = contract.inputs[i].name + ": storage offset and alignment";
+    Case offset = base, misaligned = base;
+    offset.inputs[i].offset = 1;
+    out.add({AuditSubject::kPlacement, name, "offset of 1 element", round, std::move(offset)});
+    const int64_t bytes = dtype_bytes(contract.inputs[i].dtype);
+    if (bytes % 16 == 0) continue;
+    misaligned.inputs[i].misalign_bytes = bytes;
+    out.add({AuditSubject::kPlacement, name, std::to_string(bytes) + " bytes past a 16-byte boundary", round,
+             std::move(misaligned)});
+  }
+}
+
+}  // namespace
+
+std::vector<Case> audit_bases(const CaseModel& model) {
+  std::vector<Case> out;
+  if (model.shapes.pool().empty()) return out;
+  for (uint64_t seed = 0; seed < 2; ++seed) {
+    RapidCheckChoices choices(seed, 1);
+    Case c = model.shapes.make_case(choose_plain_sizes(choices, model.shapes));
+    set_plain_values(model.shapes.contract(), c);
+    if (std::find(out.begin(), out.end(), c) == out.end()) out.push_back(std::move(c));
+  }
+  return out;
+}
+
+std::vector<AuditProbe> audit_probes(const CaseModel& model) {
+  Collector out(model);
+  for (const Gap& gap : model.gaps.gaps()) out.add(gap, gap.example, 0);
+  const std::vector<Case> bases = audit_bases(model);
+  for (size_t b = 0; b < bases.size(); ++b) add_placement(model, bases[b], static_cast<int>(b), out);
+  for (uint64_t round = 1; round < kRounds; ++round) {
+    uint64_t number = 0;
+    for (const Gap& gap : model.gaps.gaps()) {
+      RapidCheckChoices choices(++number, round);
+      out.add(gap, model.gaps.draw(choices, gap, model.shapes), static_cast<int>(round));
+    }
+  }
+  return out.take();
+}
+
+}  // namespace aotifuzz
