@@ -6,6 +6,7 @@
 #include "generators/rapidcheck_choices.h"
 #include "generators/size_chooser.h"
 #include "generators/value_chooser.h"
+#include "package/input_guard.h"
 
 namespace aotifuzz {
 namespace {
@@ -86,6 +87,23 @@ void add_placement(const CaseModel& model, const Case& base, int round, Collecto
   }
 }
 
+/// Indices that the contract says nothing of, past each end of what is indexed.
+void add_indices(const CaseModel& model, const Case& base, Collector& out) {
+  const Contract& contract = model.shapes.contract();
+  for (size_t i = 0; i < contract.inputs.size(); ++i) {
+    const InputSpec& spec = contract.inputs[i];
+    const std::string item = index_condition(spec);
+    if (spec.kind != CaseInput::Kind::kTensor || item.empty() || base.inputs[i].numel() == 0) continue;
+    for (const ValueStyle& style : value_styles(spec.dtype, spec.role.kind)) {
+      if (!style.special) continue;
+      RapidCheckChoices choices(i, 0);
+      Case c = base;
+      c.inputs[i].values = style.make(choices, value_context(contract, c, i));
+      out.add({AuditSubject::kValues, item, std::string(style.name), 0, std::move(c)});
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Case> audit_bases(const CaseModel& model) {
@@ -104,6 +122,7 @@ std::vector<AuditProbe> audit_probes(const CaseModel& model) {
   Collector out(model);
   for (const Gap& gap : model.gaps.gaps()) out.add(gap, gap.example, 0);
   const std::vector<Case> bases = audit_bases(model);
+  if (!bases.empty()) add_indices(model, bases.front(), out);
   for (size_t b = 0; b < bases.size(); ++b) add_placement(model, bases[b], static_cast<int>(b), out);
   for (uint64_t round = 1; round < kRounds; ++round) {
     uint64_t number = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "campaign/audit_lines.h"
@@ -17,8 +18,10 @@ namespace {
 using Clock = AuditRunner::Clock;
 using Answer = AuditTrial::Answer;
 
-// Of the time: the rest is for confirming what was seen.
-constexpr double kSearchShare = 0.75;
+// A fresh process and every kernel judged: what one confirming run costs, in runs of the search.
+constexpr double kConfirmingCost = 2;
+// Of the time, however much there is to confirm.
+constexpr double kSearchShareLeast = 0.5;
 constexpr size_t kCandidates = 3;  // of one line, until one comes each time
 
 class Audit {
@@ -27,14 +30,14 @@ class Audit {
         const std::function<void(const AuditProgress&)>& progress, const std::function<bool()>& stop)
       : subject_(subject),
         options_(options),
-        begun_(Clock::now()),
-        runner_(subject.triage, executor, begun_ + part(kSearchShare), progress, stop) {}
+        runner_(subject.triage, executor, options.checks, options.begun + options.time, progress, stop) {}
 
   AuditReport run() {
     report_.package = subject_.package;
     report_.torch = subject_.torch;
     report_.checks = options_.checks;
     report_.has_reference = subject_.triage.has_reference;
+    runner_.executor().set_careful(false);
     try_bases();
     size_t next = 0;
     next = try_probes(next, 0);
@@ -49,17 +52,23 @@ class Audit {
     }
     next = try_probes(next, 1 << 30);
     note_left_out(next, axes);
+    runner_.executor().set_careful(true);
     judge(axes);
     add_not_tried();
     report_.cases = runner_.cases() + confirmations_;
     report_.not_judged = runner_.not_judged();
-    report_.seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
+    report_.seconds = std::chrono::duration<double>(Clock::now() - options_.begun).count();
     return std::move(report_);
   }
 
  private:
-  std::chrono::milliseconds part(double share) const {
-    return std::chrono::milliseconds(static_cast<int64_t>(static_cast<double>(options_.time.count()) * share));
+  /// Leaves time to confirm what was seen so far.
+  void keep_time_for(const std::string& item, const AuditAnswer& answer) {
+    if (answer.in(options_.checks).answer != Answer::kHarm || !suspected_.insert(item).second) return;
+    const std::chrono::duration<double> all = options_.time;
+    const auto confirming = runner_.mean_case() * kConfirmingCost * options_.confirm_runs * suspected_.size();
+    const auto search = std::max(all - confirming, all * kSearchShareLeast);
+    runner_.set_deadline(options_.begun + std::chrono::duration_cast<Clock::duration>(search));
   }
 
   AuditEvidence& evidence(AuditSubject subject, const std::string& item) {
@@ -80,6 +89,7 @@ class Audit {
       const AuditProbe& probe = subject_.probes[next];
       auto answer = runner_.run(probe.input, probe.item, probe.label);
       if (!answer) return next;
+      keep_time_for(probe.item, *answer);
       evidence(probe.subject, probe.item).answers.push_back(std::move(*answer));
     }
     return next;
@@ -110,7 +120,7 @@ class Audit {
     const bool base_fails = !evidence_.empty() && evidence_.front().subject == AuditSubject::kContract &&
                             std::any_of(evidence_.front().answers.begin(), evidence_.front().answers.end(),
                                         [&](const auto& a) { return a.in(options_.checks).answer == Answer::kHarm; });
-    runner_.extend(begun_ + options_.time);
+    runner_.set_deadline(options_.begun + options_.time);
     std::stable_sort(evidence_.begin(), evidence_.end(),
                      [](const auto& a, const auto& b) { return a.subject < b.subject; });
     const auto first_relation = [&] {
@@ -146,6 +156,8 @@ class Audit {
       Confirmation seen = confirm(subject_.triage, runner_.executor(), c, key, {}, options_.confirm_runs);
       confirmations_ += seen.tries;
       if (seen.reproduced < seen.tries || !seen.verdict) continue;
+      line.inside =
+          answer.broken.empty() && (answer.in(options_.checks).reference_accepts || !subject_.triage.has_reference);
       line.verdict = std::move(seen.verdict);
       line.reproduced = seen.reproduced;
       line.tries = seen.tries;
@@ -190,8 +202,8 @@ class Audit {
 
   const AuditSubjectMatter& subject_;
   const AuditOptions& options_;
-  Clock::time_point begun_;
   AuditRunner runner_;
+  std::set<std::string> suspected_;
   std::vector<AuditEvidence> evidence_;
   AuditReport report_;
   int confirmations_ = 0;

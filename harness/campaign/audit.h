@@ -27,11 +27,12 @@ struct AuditSubjectMatter {
 };
 
 struct AuditOptions {
-  std::chrono::milliseconds time{60'000};
-  ChecksMode checks = ChecksMode::kOff;  ///< what counts as accepted
-  int64_t elements_max = 1 << 20;        ///< of one input
-  int confirm_runs = 3;                  ///< of an unsafe line, each in a fresh process; it must come each time
-  std::string out;                       ///< folder for the cases of unsafe lines; "" = none are written
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+  std::chrono::milliseconds time{60'000};  ///< from `begun` on
+  ChecksMode checks = ChecksMode::kOff;    ///< what counts as accepted
+  int64_t elements_max = 1 << 20;          ///< of one input
+  int confirm_runs = 3;                    ///< of an unsafe line, each in a fresh process; it must come each time
+  std::string out;                         ///< folder for the cases of unsafe lines; "" = none are written
 };
 
 /// For each symbol, relation, layout and dtype: what the contract declares, what the package refuses (with input checks

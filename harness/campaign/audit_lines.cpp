@@ -71,11 +71,61 @@ AuditLine unsafe_line(const std::vector<AuditAnswer>& bad, ChecksMode mode, bool
   return line;
 }
 
+/// Beyond a guard of the trace the reference is no judge: it is the program that was traced.
+void add_unjudged(const PackageInfo& info, const std::vector<AuditAnswer>& answers, ChecksMode mode, AuditItem* item) {
+  std::vector<AuditAnswer> accepted;
+  for (const AuditAnswer& answer : answers)
+    if (!answer.broken.empty() && answered(answer, mode, Answer::kRight)) accepted.push_back(answer);
+  if (accepted.empty()) return;
+  const Violation& broken = accepted.front().broken.front();
+  const auto& conditions = info.contract.conditions;
+  if (std::none_of(conditions.begin(), conditions.end(),
+                   [&](const Condition& condition) { return condition.traced && condition.text == broken.text; }))
+    return;
+  AuditLine line = unsafe_line(accepted, mode, false);
+  line.word = AuditWord::kUnjudged;
+  line.input = accepted.front().input;
+  line.guard = guard_against(info.contract, broken);
+  item->lines.push_back(std::move(line));
+}
+
+/// Every check with its text in the program's names: the wrapper has names of its own, and positions decide.
+std::vector<std::pair<InputCheck, std::string>> named_checks(const PackageInfo& info) {
+  std::vector<std::pair<InputCheck, std::string>> out;
+  if (!info.compiled) return out;
+  std::vector<std::string> tensors;
+  for (const InputSpec& input : info.contract.inputs)
+    if (input.kind == CaseInput::Kind::kTensor) tensors.push_back(input.name);
+  for (const InputCheck& check : info.compiled->checks) {
+    if (check.kind == InputCheck::Kind::kLayer2) continue;
+    const size_t i = static_cast<size_t>(check.input);
+    out.emplace_back(check, i < tensors.size() ? check_text(check, tensors[i]) : check.text);
+  }
+  return out;
+}
+
 std::string declared_range(const AuditAxis& axis) {
   return fmt::format("{}..{}", axis.declared_min, axis.declared_max ? std::to_string(*axis.declared_max) : "unbounded");
 }
 
-void add_too_strict(const AuditAxis& axis, ChecksMode mode, const std::vector<std::string>& checks, AuditItem* item) {
+/// The compiled checks on sizes that refuse one of these values.
+std::string refusing_checks(const PackageInfo& info, const AuditAxis& axis,
+                            const std::function<bool(const AuditAnswer&)>& refused) {
+  std::string out;
+  for (const auto& [check, text] : named_checks(info)) {
+    if (!text.starts_with(axis.name + " ")) continue;
+    const bool fails = std::any_of(axis.answers.begin(), axis.answers.end(), [&, c = &check](const auto& one) {
+      if (!refused(one.second)) return false;
+      return (c->kind == InputCheck::Kind::kMinSize && one.first < c->value) ||
+             (c->kind == InputCheck::Kind::kMaxSize && one.first > c->value) ||
+             (c->kind == InputCheck::Kind::kStaticSize && one.first != c->value);
+    });
+    if (fails) out += (out.empty() ? "" : ", ") + text;
+  }
+  return out;
+}
+
+void add_too_strict(const PackageInfo& info, const AuditAxis& axis, ChecksMode mode, AuditItem* item) {
   const auto refused = [&](const AuditAnswer& answer) {
     if (!answer.broken.empty() || !answer.off.reference_accepts || !answered(answer, mode, Answer::kRefused))
       return false;
@@ -89,8 +139,8 @@ void add_too_strict(const AuditAxis& axis, ChecksMode mode, const std::vector<st
   line.what = mode == ChecksMode::kOff
                   ? fmt::format("{} = {}: legal, and refused whatever the checks are", axis.name, values)
                   : fmt::format("{} = {}: legal, and refused with input checks on", axis.name, values);
-  for (const std::string& check : checks)
-    if (mode == ChecksMode::kOn) line.what += fmt::format(" ({})", check);
+  if (const std::string checks = refusing_checks(info, axis, refused); mode == ChecksMode::kOn && !checks.empty())
+    line.what += " by " + checks;
   item->lines.push_back(std::move(line));
 }
 
@@ -107,8 +157,9 @@ void add_unreached(const AuditAxis& axis, AuditItem* item) {
   }
   const int64_t last = axis.answers.empty() ? -1 : axis.answers.rbegin()->first;
   if (axis.declared_max && last < *axis.declared_max) {
-    line.what = fmt::format("{} from {} to {}: declared, and not tried ({})", axis.name, last + 1, *axis.declared_max,
-                            axis.too_large ? "too many elements" : "no time left");
+    line.what =
+        fmt::format("{} = {}..{}: declared, and not tried ({})", axis.name, std::max(last + 1, axis.declared_min),
+                    *axis.declared_max, axis.cut_short ? "no time left" : "too many elements");
     item->lines.push_back(line);
   }
 }
@@ -117,20 +168,11 @@ void add_unreached(const AuditAxis& axis, AuditItem* item) {
 
 std::vector<std::string> checks_of(const PackageInfo& info, const std::string& item) {
   std::vector<std::string> out;
-  if (!info.compiled) return out;
-  // The wrapper has names of its own for inputs; positions decide.
-  std::vector<std::string> tensors;
-  for (const InputSpec& input : info.contract.inputs)
-    if (input.kind == CaseInput::Kind::kTensor) tensors.push_back(input.name);
   const auto add = [&](const std::string& text, bool exact) {
     const bool about = exact ? text == item : text == item || text.starts_with(item + " ");
     if (about && std::find(out.begin(), out.end(), text) == out.end()) out.push_back(text);
   };
-  for (const InputCheck& check : info.compiled->checks) {
-    if (check.kind == InputCheck::Kind::kLayer2) continue;
-    const size_t i = static_cast<size_t>(check.input);
-    add(i < tensors.size() ? check_text(check, tensors[i]) : check.text, false);
-  }
+  for (const auto& [check, text] : named_checks(info)) add(text, false);
   for (const SizeAssumption& one : size_assumptions(info)) add(one.text(), true);
   return out;
 }
@@ -151,11 +193,14 @@ AuditDraft draft_item(const PackageInfo& info, const AuditEvidence& evidence, Ch
   item.safe = right + harm == 0 ? "-" : fmt::format("right in {} of {}", right, right + harm);
   for (const std::string& check : checks_of(info, item.name)) item.enforced_on += fmt::format(" ({})", check);
   const std::vector<AuditAnswer> bad = harmful(answers, mode);
+  if (evidence.subject == AuditSubject::kValues) item.declared = "not stated";
   if (!bad.empty()) {
     AuditSuspicion suspicion{unsafe_line(bad, mode, inside), bad};
+    if (evidence.subject == AuditSubject::kValues) suspicion.line.guard = guard_of_index(info.contract, evidence.item);
     if (!bad.front().broken.empty()) suspicion.line.guard = guard_against(info.contract, bad.front().broken.front());
     out.suspicions.push_back(std::move(suspicion));
   }
+  add_unjudged(info, answers, mode, &item);
   for (const ChecksMode each : {ChecksMode::kOff, ChecksMode::kOn}) {
     std::vector<AuditAnswer> refused;
     for (const AuditAnswer& answer : answers)
@@ -211,8 +256,8 @@ AuditDraft draft_axis(const PackageInfo& info, const AuditAxis& axis, ChecksMode
       suspicion.line.guard.note = "no condition on this size separates what is safe";
     out.suspicions.push_back(std::move(suspicion));
   }
-  add_too_strict(axis, ChecksMode::kOff, checks, &item);
-  add_too_strict(axis, ChecksMode::kOn, checks, &item);
+  add_too_strict(info, axis, ChecksMode::kOff, &item);
+  add_too_strict(info, axis, ChecksMode::kOn, &item);
   add_unreached(axis, &item);
   return out;
 }

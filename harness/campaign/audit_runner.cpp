@@ -4,10 +4,12 @@
 
 namespace aotifuzz {
 
-AuditRunner::AuditRunner(const TriageContext& context, CaseExecutor& executor, Clock::time_point deadline,
-                         std::function<void(const AuditProgress&)> progress, std::function<bool()> stop)
+AuditRunner::AuditRunner(const TriageContext& context, CaseExecutor& executor, ChecksMode judged,
+                         Clock::time_point deadline, std::function<void(const AuditProgress&)> progress,
+                         std::function<bool()> stop)
     : context_(context),
       executor_(executor),
+      judged_(judged),
       deadline_(deadline),
       progress_(std::move(progress)),
       stop_(std::move(stop)) {}
@@ -26,7 +28,9 @@ std::optional<AuditAnswer> AuditRunner::run(const Case& c, const std::string& it
   out.broken = violations(context_.contract, c);
   for (const ChecksMode mode : {ChecksMode::kOff, ChecksMode::kOn}) {
     AuditTrial& trial = mode == ChecksMode::kOff ? out.off : out.on;
-    trial = try_case(context_, executor_, c, mode);
+    const Clock::time_point before = Clock::now();
+    trial = try_case(context_, executor_, c, mode, mode == judged_ ? 2 : 1);
+    spent_ += Clock::now() - before;
     ++cases_;
     if (trial.answer == AuditTrial::Answer::kNotJudged) ++not_judged_[trial.reason];
   }

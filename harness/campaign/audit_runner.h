@@ -32,14 +32,15 @@ class AuditRunner {
  public:
   using Clock = std::chrono::steady_clock;
 
-  AuditRunner(const TriageContext& context, CaseExecutor& executor, Clock::time_point deadline,
+  /// `judged`: the mode that harm is looked for in; the other one is asked only whether it refuses, by a single run.
+  AuditRunner(const TriageContext& context, CaseExecutor& executor, ChecksMode judged, Clock::time_point deadline,
               std::function<void(const AuditProgress&)> progress, std::function<bool()> stop);
 
   /// None when time is over.
   std::optional<AuditAnswer> run(const Case& c, const std::string& item, std::string label);
   bool ended();
-  /// No more than `deadline` from here on.
-  void extend(Clock::time_point deadline) { deadline_ = deadline; }
+  void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
+  std::chrono::duration<double> mean_case() const { return cases_ == 0 ? spent_ : spent_ / cases_; }
 
   int cases() const { return cases_; }
   const std::map<std::string, int>& not_judged() const { return not_judged_; }
@@ -49,7 +50,9 @@ class AuditRunner {
  private:
   const TriageContext& context_;
   CaseExecutor& executor_;
+  ChecksMode judged_;
   Clock::time_point begun_ = Clock::now(), deadline_;
+  std::chrono::duration<double> spent_{0};
   std::function<void(const AuditProgress&)> progress_;
   std::function<bool()> stop_;
   int cases_ = 0;

@@ -22,10 +22,9 @@ const Verdict* harm_among(const std::vector<Verdict>& verdicts) {
   return worst;
 }
 
-AuditTrial try_case(const TriageContext& context, CaseExecutor& executor, Case c, ChecksMode checks) {
+AuditTrial try_case(const TriageContext& context, CaseExecutor& executor, Case c, ChecksMode checks, int runs) {
   c.input_checks = checks == ChecksMode::kOn;
-  // The second run lies against the other end of its memory and tells what is unstable.
-  c.runs = 2;
+  c.runs = runs;
   const CaseResult result = executor.run(c);
   const std::vector<Verdict> verdicts = judge_result(context, c, result);
   AuditTrial trial;

@@ -23,9 +23,10 @@ struct AuditTrial {
   std::string reason;
 };
 
-/// Runs `c` with input checks off or on, whatever it says itself, and judges it. A refusal that leaves inputs changed
-/// is harm. A result that is right although the contract forbids the input ("lucky") is right.
-AuditTrial try_case(const TriageContext& context, CaseExecutor& executor, Case c, ChecksMode checks);
+/// Runs `c` `runs` times with input checks off or on, whatever it says itself, and judges it. The second run lies
+/// against the other end of its memory, and tells what is unstable. A refusal that leaves inputs changed is harm. A
+/// result that is right although the contract forbids the input ("lucky") is right.
+AuditTrial try_case(const TriageContext& context, CaseExecutor& executor, Case c, ChecksMode checks, int runs = 2);
 
 /// The failed verdict that an audit calls unsafe; null when there is none.
 const Verdict* harm_among(const std::vector<Verdict>& verdicts);

@@ -26,6 +26,8 @@ std::string_view audit_subject_name(AuditSubject subject) {
       return "storage";
     case AuditSubject::kScalar:
       return "scalar";
+    case AuditSubject::kValues:
+      return "values";
   }
   return "";
 }
@@ -34,6 +36,8 @@ std::string_view audit_word_name(AuditWord word) {
   switch (word) {
     case AuditWord::kUnsafe:
       return "unsafe";
+    case AuditWord::kUnjudged:
+      return "unjudged";
     case AuditWord::kTooStrict:
       return "too strict";
     case AuditWord::kUnreached:

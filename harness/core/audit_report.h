@@ -14,12 +14,18 @@
 namespace aotifuzz {
 
 /// What an item of an audit is about.
-enum class AuditSubject { kContract, kSize, kRelation, kLayout, kPlacement, kOverlap, kDtype, kRank, kStorage, kScalar };
+enum class AuditSubject { kContract, kSize, kRelation, kLayout, kPlacement, kOverlap, kDtype, kRank, kStorage, kScalar, kValues };
 std::string_view audit_subject_name(AuditSubject subject);  ///< "size"
 
-/// How declared, enforced and safe differ. kUnsafe leads: accepted, and then a wrong result, touched memory or a death.
-enum class AuditWord { kUnsafe, kTooStrict, kUnreached, kOk };
-std::string_view audit_word_name(AuditWord word);  ///< "unsafe", "too strict", "unreached", "ok"
+/// How declared, enforced and safe differ.
+enum class AuditWord {
+  kUnsafe,     ///< accepted, and then a wrong result, touched memory or a death
+  kUnjudged,   ///< accepted beyond a guard of the trace, and as the exported program: the model may do something else
+  kTooStrict,  ///< legal and right, and refused
+  kUnreached,  ///< declared, and never seen to work: the reference raises, or it was not tried
+  kOk,
+};
+std::string_view audit_word_name(AuditWord word);  ///< "unsafe", "unjudged", "too strict", "unreached", "ok"
 
 /// Whether the package runs with its input checks (AOTI_RUNTIME_CHECK_INPUTS=1). Off is what torch does by default.
 enum class ChecksMode { kOff, kOn };
@@ -47,10 +53,10 @@ struct AuditLine {
   std::string what;                 ///< "65 to 129 accepted, wrong result"
   std::optional<Verdict> verdict;   ///< kUnsafe: the worst that was seen
   Case input;                       ///< kUnsafe: shows it
-  bool refused_with_checks = false; ///< kUnsafe: the same input is refused when input checks are on
+  bool refused_with_checks = false; ///< kUnsafe, kUnjudged: the same input is refused when input checks are on
   int reproduced = 0, tries = 0;    ///< kUnsafe: in fresh processes
   std::string folder;               ///< kUnsafe: finding folder, replayable; "" = not written
-  AuditGuard guard;                 ///< kUnsafe
+  AuditGuard guard;                 ///< kUnsafe, kUnjudged
 };
 
 /// One symbol, relation, layout, dtype...: what is declared of it, what the checks refuse, what was seen to be safe.

@@ -11,9 +11,7 @@
 namespace aotifuzz {
 namespace {
 
-constexpr const char* kOnlyTheCaller =
-    "export states nothing of it in the program: check it before the call, or run with AOTI_RUNTIME_CHECK_INPUTS=1 "
-    "where the checks refuse it";
+constexpr const char* kOnlyTheCaller = "nothing in the model states it: check it before the call";
 
 std::string check_cpp(const std::string& condition, const std::string& says) {
   return "TORCH_CHECK(" + condition + ", \"" + says + "\");";
@@ -69,6 +67,24 @@ bool compare_as_data(const Expr& condition, AuditGuard* guard) {
   guard->python = {"n = torch.scalar_tensor(" + x + ".size(" + d + "), dtype=torch.int64).item()",
                    "torch._check(n == " + condition.args()[1].text() + ")",
                    x + " = " + x + ".index_select(" + d + ", torch.arange(n, device=" + x + ".device))"};
+  return true;
+}
+
+/// Export takes every dynamic size for 2 or more, so it drops a comparison with less. A size read as data it keeps.
+bool bound_as_data(const Expr& condition, AuditGuard* guard) {
+  constexpr int64_t kAssumed = 2;
+  const std::optional<LinearBound> bound = linear_bound(condition);
+  const bool lower = bound && bound->lower && bound->limit <= kAssumed;
+  const bool unequal = condition.op() == ExprOp::kNe && condition.args()[0].op() == ExprOp::kSymbol &&
+                       condition.args()[1].is_constant() && condition.args()[1].value() < kAssumed;
+  if (!lower && !unequal) return false;
+  const auto dim = size_of(lower ? bound->dimension : condition.args()[0].name());
+  if (!dim) return false;
+  const std::string check =
+      lower ? "n >= " + std::to_string(bound->limit) : "n != " + std::to_string(condition.args()[1].value());
+  guard->python = {
+      "n = torch.scalar_tensor(" + dim->first + ".size(" + std::to_string(dim->second) + "), dtype=torch.int64).item()",
+      "torch._check(" + check + ")"};
   return true;
 }
 
@@ -167,7 +183,8 @@ AuditGuard guard_of_condition(const Contract& contract, const Expr& condition) {
   condition.collect_symbols(names);
   for (const std::string& name : names)
     if (const auto dim = size_of(name)) guard.automatic.push_back(*dim);
-  if (!compare_as_data(condition, &guard)) guard.python = {"torch._check(" + text + ")"};
+  if (!bound_as_data(condition, &guard) && !compare_as_data(condition, &guard))
+    guard.python = {"torch._check(" + text + ")"};
   guard.caller = "assert " + text;
   if (std::string cpp = cpp_text(condition); !cpp.empty()) {
     if (cpp.front() == '(') cpp = cpp.substr(1, cpp.size() - 2);  // of the outermost operator
@@ -182,6 +199,26 @@ AuditGuard guard_of_condition(const Contract& contract, const Expr& condition) {
                  ": give an example of 2 or more and let it be dynamic, or check it before the call";
   } else if (!guard.python.empty()) {
     guard.note = "stays in the package when exported with prefer_deferred_runtime_asserts_over_guards=True";
+  }
+  return guard;
+}
+
+std::string index_condition(const InputSpec& spec) {
+  if (spec.role.kind != ValueRole::Kind::kIndex || !spec.role.bound) return "";
+  const std::string last =
+      spec.role.bound->is_constant() ? std::to_string(spec.role.bound->value() - 1) : spec.role.bound->text() + " - 1";
+  return spec.name + ": values from 0 to " + last;
+}
+
+AuditGuard guard_of_index(const Contract& contract, const std::string& item) {
+  AuditGuard guard;
+  for (const InputSpec& spec : contract.inputs) {
+    if (index_condition(spec) != item) continue;
+    const std::string& x = spec.name;
+    const std::string bound = spec.role.bound->text(), cpp = cpp_text(*spec.role.bound);
+    guard.python = {"torch._assert_async(((" + x + " >= 0) & (" + x + " < " + bound + ")).all(), \"" + item + "\")"};
+    guard.caller = "assert bool(((" + x + " >= 0) & (" + x + " < " + bound + ")).all())";
+    if (!cpp.empty()) guard.cpp = check_cpp("((" + x + " >= 0) & (" + x + " < " + cpp + ")).all().item<bool>()", item);
   }
   return guard;
 }

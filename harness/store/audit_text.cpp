@@ -15,7 +15,9 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr size_t kWidest = 48;  // of a column; what is longer pushes the rest aside
-constexpr AuditWord kWords[] = {AuditWord::kUnsafe, AuditWord::kTooStrict, AuditWord::kUnreached};
+constexpr AuditWord kWords[] = {AuditWord::kUnsafe, AuditWord::kUnjudged, AuditWord::kTooStrict, AuditWord::kUnreached};
+
+bool has_guard(AuditWord word) { return word == AuditWord::kUnsafe || word == AuditWord::kUnjudged; }
 
 std::string counted(const AuditReport& report) {
   std::string out;
@@ -29,6 +31,9 @@ std::string plain(const std::string& item, const AuditLine& line) {
 
 /// "memory-fault: ..." and whether input checks would stop it.
 std::string harm_text(const AuditLine& line) {
+  if (line.word == AuditWord::kUnjudged)
+    return "returns what the exported program returns, which was not traced for it: the model itself may take another "
+           "way";
   if (!line.verdict) return "";
   std::string out = line.verdict->cls ? std::string(verdict_class_name(*line.verdict->cls)) : "";
   out += fmt::format(": {}", line.verdict->reason);
@@ -36,8 +41,12 @@ std::string harm_text(const AuditLine& line) {
 }
 
 std::string stopped_text(const AuditReport& report, const AuditLine& line) {
-  if (report.checks == ChecksMode::kOn) return "accepted with input checks on";
-  return line.refused_with_checks ? "refused with input checks on" : "accepted with input checks on too";
+  std::string out = line.inside ? "inside the contract, " : "outside the contract, ";
+  out += report.checks == ChecksMode::kOn ? "accepted with input checks on"
+         : line.refused_with_checks       ? "refused with input checks on"
+                                          : "accepted with input checks on too";
+  if (line.tries > 0) out += fmt::format("; came {} of {} times in fresh processes", line.reproduced, line.tries);
+  return out;
 }
 
 std::string dimension(const std::pair<std::string, int>& dim) {
@@ -64,10 +73,9 @@ void print_lines(const AuditReport& report, AuditWord word, std::string& out) {
     for (const AuditLine& line : item.lines) {
       if (line.word != word) continue;
       out += fmt::format("{:<10}  {}\n", audit_word_name(word), plain(item.name, line));
-      if (word != AuditWord::kUnsafe) continue;
+      if (!has_guard(word)) continue;
       out += fmt::format("            {}\n", harm_text(line));
-      out += fmt::format("            {} the contract, {}; came {} of {} times in fresh processes\n",
-                         line.inside ? "inside" : "outside", stopped_text(report, line), line.reproduced, line.tries);
+      out += fmt::format("            {}\n", stopped_text(report, line));
       for (const auto& [label, text] : guard_lines(line.guard))
         out += fmt::format("            {:<6}  {}\n", label, text);
       if (!line.folder.empty()) out += fmt::format("            {}\n", replay_command(line.folder));
@@ -89,7 +97,7 @@ ordered_json guard_json(const AuditGuard& guard) {
 
 ordered_json line_json(const AuditLine& line) {
   ordered_json out = {{"verdict", audit_word_name(line.word)}, {"inside_contract", line.inside}, {"what", line.what}};
-  if (line.word != AuditWord::kUnsafe) return out;
+  if (!has_guard(line.word)) return out;
   if (line.verdict) {
     out["section"] = line.verdict->fault ? "fault" : "gap";
     out["class"] = line.verdict->cls ? verdict_class_name(*line.verdict->cls) : "";
@@ -200,12 +208,9 @@ std::string audit_html(const AuditReport& report) {
       for (const AuditLine& line : item.lines) {
         if (line.word != word) continue;
         body += "<h3>" + html_text(plain(item.name, line)) + "</h3>\n";
-        if (word != AuditWord::kUnsafe) continue;
-        body += "<p>" + html_text(harm_text(line)) + "<br/>" +
-                html_text(fmt::format("{} the contract, {}; came {} of {} times in fresh processes",
-                                      line.inside ? "inside" : "outside", stopped_text(report, line), line.reproduced,
-                                      line.tries)) +
-                "</p>\n<table>\n";
+        if (!has_guard(word)) continue;
+        body +=
+            "<p>" + html_text(harm_text(line)) + "<br/>" + html_text(stopped_text(report, line)) + "</p>\n<table>\n";
         for (const auto& [label, text] : guard_lines(line.guard)) body += cells({label, text});
         body += "</table>\n<details><summary>case</summary><pre>" + html_text(print_case(line.input)) + "</pre>";
         if (!line.folder.empty()) body += "<p>" + html_text(replay_command(line.folder)) + "</p>";

@@ -55,6 +55,7 @@ void AuditCommand::declare(CLI::App& app) {
 
 int AuditCommand::run() {
   AuditOptions options;
+  options.begun = std::chrono::steady_clock::now();
   options.time = duration_option("--time", time_);
   options.checks = checks_ == "on" ? ChecksMode::kOn : ChecksMode::kOff;
   options.elements_max = kElementsMax;
