@@ -47,6 +47,26 @@ std::string label_of(const Gap& gap, const Violation& violation) {
   }
 }
 
+int64_t elements(const Case& c) {
+  int64_t sum = 0;
+  for (const CaseInput& input : c.inputs)
+    if (input.kind == CaseInput::Kind::kTensor) sum += input.numel();
+  return sum;
+}
+
+/// The case of `gap` to try in this round: small cases as they come, of large ones (images) the smallest of several.
+Case probe_of(const CaseModel& model, const Gap& gap, uint64_t number, uint64_t round) {
+  constexpr int64_t kSmall = 1 << 12;
+  constexpr int kDraws = 8;
+  RapidCheckChoices choices(number, round);
+  Case best = round == 0 ? gap.example : model.gaps.draw(choices, gap, model.shapes);
+  for (int i = 0; i < kDraws && elements(best) > kSmall; ++i) {
+    Case c = model.gaps.draw(choices, gap, model.shapes);
+    if (elements(c) < elements(best)) best = std::move(c);
+  }
+  return best;
+}
+
 class Collector {
  public:
   explicit Collector(const CaseModel& model) : model_(model) {}
@@ -109,27 +129,30 @@ void add_indices(const CaseModel& model, const Case& base, Collector& out) {
 std::vector<Case> audit_bases(const CaseModel& model) {
   std::vector<Case> out;
   if (model.shapes.pool().empty()) return out;
-  for (uint64_t seed = 0; seed < 2; ++seed) {
+  constexpr uint64_t kDraws = 12;
+  for (uint64_t seed = 0; seed < kDraws; ++seed) {
     RapidCheckChoices choices(seed, 1);
     Case c = model.shapes.make_case(choose_plain_sizes(choices, model.shapes));
     set_plain_values(model.shapes.contract(), c);
     if (std::find(out.begin(), out.end(), c) == out.end()) out.push_back(std::move(c));
   }
+  std::stable_sort(out.begin(), out.end(), [](const Case& a, const Case& b) { return elements(a) < elements(b); });
+  // The second as large as half of them.
+  if (out.size() > 2) out = {out.front(), out[out.size() / 2]};
   return out;
 }
 
 std::vector<AuditProbe> audit_probes(const CaseModel& model) {
   Collector out(model);
-  for (const Gap& gap : model.gaps.gaps()) out.add(gap, gap.example, 0);
+  uint64_t number = 0;
+  for (const Gap& gap : model.gaps.gaps()) out.add(gap, probe_of(model, gap, ++number, 0), 0);
   const std::vector<Case> bases = audit_bases(model);
   if (!bases.empty()) add_indices(model, bases.front(), out);
   for (size_t b = 0; b < bases.size(); ++b) add_placement(model, bases[b], static_cast<int>(b), out);
   for (uint64_t round = 1; round < kRounds; ++round) {
-    uint64_t number = 0;
-    for (const Gap& gap : model.gaps.gaps()) {
-      RapidCheckChoices choices(++number, round);
-      out.add(gap, model.gaps.draw(choices, gap, model.shapes), static_cast<int>(round));
-    }
+    number = 0;
+    for (const Gap& gap : model.gaps.gaps())
+      out.add(gap, probe_of(model, gap, ++number, round), static_cast<int>(round));
   }
   return out.take();
 }

@@ -52,8 +52,8 @@ class Audit {
     }
     next = try_probes(next, 1 << 30);
     note_left_out(next, axes);
-    runner_.executor().set_careful(true);
     judge(axes);
+    runner_.executor().set_careful(true);
     add_not_tried();
     report_.cases = runner_.cases() + confirmations_;
     report_.not_judged = runner_.not_judged();
@@ -139,10 +139,28 @@ class Audit {
       if (confirm_line(suspicion))
         draft.item.lines.push_back(std::move(suspicion.line));
       else
-        report_.unconfirmed.push_back(fmt::format("{}: {}", draft.item.name, suspicion.line.what));
+        report_.unconfirmed.push_back(
+            fmt::format("{}: {}{}", draft.item.name, suspicion.line.what, runner_.ended() ? " (no time left)" : ""));
     std::stable_sort(draft.item.lines.begin(), draft.item.lines.end(),
                      [](const auto& a, const auto& b) { return a.word < b.word; });
     report_.items.push_back(std::move(draft.item));
+  }
+
+  /// Each try in a fresh process, the last one with every kernel judged, so that the verdict names the culprit. None
+  /// when time is over.
+  std::optional<Confirmation> confirmed(const Case& c, const std::string& key) {
+    Confirmation all;
+    for (int i = 0; i < options_.confirm_runs; ++i) {
+      if (runner_.ended()) return std::nullopt;
+      runner_.executor().set_careful(i + 1 == options_.confirm_runs);
+      Confirmation one = confirm(subject_.triage, runner_.executor(), c, key, {}, 1);
+      ++confirmations_;
+      ++all.tries;
+      all.reproduced += one.reproduced;
+      if (one.verdict) all.verdict = std::move(one.verdict);
+      if (all.reproduced < all.tries) break;
+    }
+    return all;
   }
 
   bool confirm_line(AuditSuspicion& suspicion) {
@@ -153,14 +171,14 @@ class Audit {
       c.input_checks = options_.checks == ChecksMode::kOn;
       c.runs = 2;
       const std::string key = finding_key(*answer.in(options_.checks).harm);
-      Confirmation seen = confirm(subject_.triage, runner_.executor(), c, key, {}, options_.confirm_runs);
-      confirmations_ += seen.tries;
-      if (seen.reproduced < seen.tries || !seen.verdict) continue;
+      const std::optional<Confirmation> seen = confirmed(c, key);
+      if (!seen) return false;
+      if (seen->reproduced < seen->tries || !seen->verdict) continue;
       line.inside =
           answer.broken.empty() && (answer.in(options_.checks).reference_accepts || !subject_.triage.has_reference);
-      line.verdict = std::move(seen.verdict);
-      line.reproduced = seen.reproduced;
-      line.tries = seen.tries;
+      line.verdict = seen->verdict;
+      line.reproduced = seen->reproduced;
+      line.tries = seen->tries;
       line.input = std::move(c);
       write(line);
       return true;

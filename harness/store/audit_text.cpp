@@ -150,7 +150,7 @@ std::string print_audit(const AuditReport& report) {
   if (!report.untried.empty()) out += fmt::format("\nnot tried: {}\n", report.untried.size());
   for (const AuditUntried& one : report.untried) out += fmt::format("  {}: {}\n", one.what, one.why);
   if (!report.unconfirmed.empty())
-    out += fmt::format("\nseen, and not each time in fresh processes: {}\n", report.unconfirmed.size());
+    out += fmt::format("\nseen, and not confirmed each time in fresh processes: {}\n", report.unconfirmed.size());
   for (const std::string& line : report.unconfirmed) out += fmt::format("  {}\n", line);
   for (const auto& [reason, runs] : report.not_judged) out += fmt::format("\nnot judged, {} runs: {}", runs, reason);
   if (!report.not_judged.empty()) out += "\n";
