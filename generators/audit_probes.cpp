@@ -54,6 +54,15 @@ int64_t elements(const Case& c) {
   return sum;
 }
 
+/// A symbol's size is 0 or 1.
+bool has_tiny(const CaseModel& model, const Case& c) {
+  const auto& symbols = model.shapes.contract().symbols;
+  return std::any_of(symbols.begin(), symbols.end(), [&](const SymbolSpec& symbol) {
+    const auto value = symbol.dim.empty() ? std::nullopt : dimension_value(c, symbol.dim);
+    return value && *value < 2;
+  });
+}
+
 /// The case of `gap` to try in this round: small cases as they come, of large ones (images) the smallest of several.
 Case probe_of(const CaseModel& model, const Gap& gap, uint64_t number, uint64_t round) {
   constexpr int64_t kSmall = 1 << 12;
@@ -136,8 +145,12 @@ std::vector<Case> audit_bases(const CaseModel& model) {
     set_plain_values(model.shapes.contract(), c);
     if (std::find(out.begin(), out.end(), c) == out.end()) out.push_back(std::move(c));
   }
-  std::stable_sort(out.begin(), out.end(), [](const Case& a, const Case& b) { return elements(a) < elements(b); });
-  // The second as large as half of them.
+  // Sizes below 2 are edges of their own, which the generated checks refuse: tried later, and not varied from.
+  std::stable_sort(out.begin(), out.end(), [&](const Case& a, const Case& b) {
+    const bool left = has_tiny(model, a), right = has_tiny(model, b);
+    return left != right ? right : elements(a) < elements(b);
+  });
+  // The second larger than half of them.
   if (out.size() > 2) out = {out.front(), out[out.size() / 2]};
   return out;
 }

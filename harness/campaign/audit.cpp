@@ -19,9 +19,9 @@ using Clock = AuditRunner::Clock;
 using Answer = AuditTrial::Answer;
 
 // A fresh process and every kernel judged: what one confirming run costs, in runs of the search.
-constexpr double kConfirmingCost = 2;
+constexpr double kConfirmingCost = 3;
 // Of the time, however much there is to confirm.
-constexpr double kSearchShareLeast = 0.5;
+constexpr double kSearchShareLeast = 0.4;
 constexpr size_t kCandidates = 3;  // of one line, until one comes each time
 
 class Audit {

@@ -234,7 +234,7 @@ AuditDraft draft_axis(const PackageInfo& info, const AuditAxis& axis, ChecksMode
   item.enforced_on = refused(ChecksMode::kOn);
   for (const std::string& check : checks) item.enforced_on += fmt::format(" ({})", check);
   item.safe = value_ranges(axis, [&](const auto& a) { return answered(a, mode, Answer::kRight); });
-  // Off tells what the package does; on tells what production must turn on to be stopped.
+  if (axis.answers.empty()) item.enforced_off = item.enforced_on = item.safe = "not tried";
   std::map<int64_t, bool> fails;
   std::vector<AuditAnswer> inside;
   for (const auto& [value, answer] : axis.answers) {
