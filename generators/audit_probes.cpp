@@ -150,6 +150,8 @@ std::vector<Case> audit_bases(const CaseModel& model) {
     const bool left = has_tiny(model, a), right = has_tiny(model, b);
     return left != right ? right : elements(a) < elements(b);
   });
+  if (!out.empty() && !has_tiny(model, out.front()))
+    std::erase_if(out, [&](const Case& c) { return has_tiny(model, c); });
   // The second larger than half of them.
   if (out.size() > 2) out = {out.front(), out[out.size() / 2]};
   return out;
