@@ -90,6 +90,24 @@ TEST_F(Audit, FindsTheSizeInsideTheContractThatKills) {
   EXPECT_EQ(tokens["lines"][0]["guard"]["cpp"], "TORCH_CHECK(q.size(2) >= 1, \"q.size(2) >= 1\");");
 }
 
+TEST_F(Audit, SaysWhereTheExportedProgramIsNoJudge) {
+  PACKED(package, "faults.f150364_branch_on_size");
+  const json guard = item(audited(package), "x.size(0) >= 6");
+  ASSERT_EQ(guard["verdict"], "unjudged");
+  EXPECT_EQ(guard["lines"][0]["guard"]["python"][0], "torch._check(x.size(0) >= 6)");
+  // A range that the user declared is no guard of the trace.
+  PACKED(declared, "faults.f137748_even_sizes");
+  EXPECT_EQ(item(audited(declared), "x.size(0) <= 200")["verdict"], "ok");
+}
+
+TEST_F(Audit, FindsIndicesThatWrapAround) {
+  PACKED(package, "faults.f121251_index_select_negative_index");
+  const json values = item(audited(package), "idx: values from 0 to x.size(0) - 1");
+  ASSERT_EQ(values["verdict"], "unsafe");
+  EXPECT_EQ(values["lines"][0]["class"], "misses-error");
+  EXPECT_EQ(values["lines"][0]["inside_contract"], false);
+}
+
 TEST_F(Audit, HasNothingUnsafeInsideTheContractOfACleanModel) {
   for (const char* name : {"example.embedding_mlp", "clean.topk_sort_kthvalue", "real.gpt2"}) {
     PACKED(package, name);

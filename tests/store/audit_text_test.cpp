@@ -60,7 +60,7 @@ TEST(AuditText, UnsafeLeadsWithItsGuardAndItsCase) {
         "outside the contract, refused with input checks on; came 3 of 3 times", "torch._check(x.size(0) % 2 == 0)",
         "Dim.AUTO for x.size(0)", "TORCH_CHECK(x.size(0) % 2 == 0", "aotifuzz replay out/findings/a", "not tried: 1",
         "grid limit: not run", "not judged, 2 runs: out of memory", "y: 3",
-        "1 unsafe, 1 too strict, 0 unreached, 0 items ok; 20 runs in 1.5 s"})
+        "1 unsafe, 0 unjudged, 1 too strict, 0 unreached, 0 items ok; 20 runs in 1.5 s"})
     EXPECT_THAT(text, HasSubstr(part));
 }
 
