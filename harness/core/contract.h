@@ -55,6 +55,8 @@ struct Condition {
   int input = -1;   ///< index of the input that it is about; -1 for relations between several
   Expr expr;        ///< boolean; meaningful for kSize, kRange, kGuard
   std::string text; ///< as reports and signatures print it, symbols resolved to dimensions: "i.size(1) == x.size(1)"
+  /// A guard that tracing met (guards_code): beyond it the model may take another way than the exported program does.
+  bool traced = false;
 };
 
 /// A condition that a case breaks.

@@ -293,8 +293,23 @@ class Builder {
         continue;
       }
       if (guard->has_opaque()) notes_.push_back("guard not checked: " + text);
-      if (!guard->has_opaque() && implied_by_ranges(relations_.reduced(*guard))) continue;
+      if (!guard->has_opaque() && implied_by_ranges(relations_.reduced(*guard))) {
+        mark_traced(relations_.reduced(*guard));
+        continue;
+      }
       add_condition(Condition::Kind::kGuard, std::move(*guard));
+    }
+    for (Condition& condition : contract_.conditions) condition.traced |= condition.kind == Condition::Kind::kGuard;
+  }
+
+  /// A range that is this guard: export narrowed an automatic dimension to it.
+  void mark_traced(const Expr& guard) {
+    const std::optional<LinearBound> bound = linear_bound(guard);
+    for (Condition& condition : contract_.conditions) {
+      const std::optional<LinearBound> range =
+          condition.kind == Condition::Kind::kRange ? linear_bound(condition.expr) : std::nullopt;
+      condition.traced |= bound && range && range->dimension == bound->dimension && range->lower == bound->lower &&
+                          range->limit == bound->limit;
     }
   }
 

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "core/error.h"
+#include "targets/audit_command.h"
 #include "targets/corpus_command.h"
 #include "targets/doctor_command.h"
 #include "targets/fuzz_command.h"
@@ -36,6 +37,7 @@ int main(int argc, char** argv) {
   SanitizeCommand sanitize;
   TraceCommand trace;
   GateCommand gate;
+  AuditCommand audit;
   CLI::App& fuzz_app = *app.add_subcommand("fuzz", "Fuzz a package");
   CLI::App& run_app = *app.add_subcommand("run", "Run a package once on your own inputs, in every mode");
   CLI::App& replay_app = *app.add_subcommand("replay", "Say for each case: still fails, fixed, changed, or flaky");
@@ -48,6 +50,8 @@ int main(int argc, char** argv) {
   CLI::App& sanitize_app =
       *app.add_subcommand("sanitize", "Run a case of a CUDA package under compute-sanitizer: thread, address, line");
   CLI::App& gate_app = *app.add_subcommand("gate", "Judge the metas and kernels of a custom operators' library");
+  CLI::App& audit_app =
+      *app.add_subcommand("audit", "Say what a package declares, what it enforces, and where it is safe");
   fuzz.declare(fuzz_app);
   run.declare(run_app);
   replay.declare(replay_app);
@@ -59,6 +63,7 @@ int main(int argc, char** argv) {
   sanitize.declare(sanitize_app);
   trace.declare(trace_app);
   gate.declare(gate_app);
+  audit.declare(audit_app);
   try {
     app.parse(argc, argv);
     const int code = fuzz_app.parsed()       ? fuzz.run()
@@ -71,6 +76,7 @@ int main(int argc, char** argv) {
                      : sanitize_app.parsed() ? sanitize.run()
                      : trace_app.parsed()    ? trace.run()
                      : gate_app.parsed()     ? gate.run()
+                     : audit_app.parsed()    ? audit.run()
                                              : inspect.run();
     // What went to a full disk is lost: an exit code of success would be a lie.
     if (std::fflush(stdout) != 0 || std::ferror(stdout))

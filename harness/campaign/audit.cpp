@@ -1,0 +1,237 @@
+#include "campaign/audit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "campaign/audit_lines.h"
+#include "campaign/audit_sizes.h"
+#include "campaign/confirmation.h"
+#include "core/python_repro.h"
+#include "store/finding_folder.h"
+
+namespace aotifuzz {
+namespace {
+
+using Clock = AuditRunner::Clock;
+using Answer = AuditTrial::Answer;
+
+// A fresh process and every kernel judged: what one confirming run costs, in runs of the search.
+constexpr double kConfirmingCost = 3;
+// Of the time, however much there is to confirm.
+constexpr double kSearchShareLeast = 0.4;
+constexpr size_t kCandidates = 3;  // of one line, until one comes each time
+
+class Audit {
+ public:
+  Audit(const AuditSubjectMatter& subject, CaseExecutor& executor, const AuditOptions& options,
+        const std::function<void(const AuditProgress&)>& progress, const std::function<bool()>& stop)
+      : subject_(subject),
+        options_(options),
+        runner_(subject.triage, executor, options.checks, options.begun + options.time, progress, stop) {}
+
+  AuditReport run() {
+    report_.package = subject_.package;
+    report_.torch = subject_.torch;
+    report_.checks = options_.checks;
+    report_.has_reference = subject_.triage.has_reference;
+    runner_.executor().set_careful(false);
+    try_bases();
+    size_t next = 0;
+    next = try_probes(next, 0);
+    std::vector<AuditAxis> axes;
+    if (!subject_.bases.empty()) {
+      AuditSizes sizes(runner_, subject_.bounds, subject_.bases.front(), subject_.revalue, options_.elements_max);
+      sizes.try_edges();
+      next = try_probes(next, 1);
+      sizes.try_widths();
+      sizes.pin_down();
+      axes = sizes.take();
+    }
+    next = try_probes(next, 1 << 30);
+    note_left_out(next, axes);
+    judge(axes);
+    runner_.executor().set_careful(true);
+    add_not_tried();
+    report_.cases = runner_.cases() + confirmations_;
+    report_.not_judged = runner_.not_judged();
+    report_.seconds = std::chrono::duration<double>(Clock::now() - options_.begun).count();
+    return std::move(report_);
+  }
+
+ private:
+  /// Leaves time to confirm what was seen so far.
+  void keep_time_for(const std::string& item, const AuditAnswer& answer) {
+    if (answer.in(options_.checks).answer != Answer::kHarm || !suspected_.insert(item).second) return;
+    const std::chrono::duration<double> all = options_.time;
+    const auto confirming = runner_.mean_case() * kConfirmingCost * options_.confirm_runs * suspected_.size();
+    const auto search = std::max(all - confirming, all * kSearchShareLeast);
+    runner_.set_deadline(options_.begun + std::chrono::duration_cast<Clock::duration>(search));
+  }
+
+  AuditEvidence& evidence(AuditSubject subject, const std::string& item) {
+    for (AuditEvidence& one : evidence_)
+      if (one.item == item) return one;
+    evidence_.push_back({subject, item, {}});
+    return evidence_.back();
+  }
+
+  void try_bases() {
+    for (const Case& c : subject_.bases)
+      if (auto answer = runner_.run(c, "the contract", "a plain input"))
+        evidence(AuditSubject::kContract, "inputs as declared").answers.push_back(std::move(*answer));
+  }
+
+  size_t try_probes(size_t next, int round) {
+    for (; next < subject_.probes.size() && subject_.probes[next].round <= round; ++next) {
+      const AuditProbe& probe = subject_.probes[next];
+      auto answer = runner_.run(probe.input, probe.item, probe.label);
+      if (!answer) return next;
+      keep_time_for(probe.item, *answer);
+      evidence(probe.subject, probe.item).answers.push_back(std::move(*answer));
+    }
+    return next;
+  }
+
+  void note_left_out(size_t next, const std::vector<AuditAxis>& axes) {
+    report_.out_of_time = runner_.ended() && next < subject_.probes.size();
+    std::map<std::string, int> waiting;
+    for (size_t i = next; i < subject_.probes.size(); ++i) ++waiting[subject_.probes[i].item];
+    for (const auto& [item, cases] : waiting)
+      report_.untried.push_back({fmt::format("{}: {} case{}", item, cases, cases == 1 ? "" : "s"), "no time left"});
+    for (const AuditAxis& axis : axes) {
+      report_.out_of_time |= axis.cut_short;
+      if (axis.cut_short) report_.untried.push_back({axis.name + ": some sizes", "no time left"});
+      const int64_t last = axis.answers.empty() ? -1 : axis.answers.rbegin()->first;
+      if (!axis.declared_max)
+        report_.untried.push_back({fmt::format("{} above {}", axis.name, last),
+                                   axis.too_large ? "more elements than an audit allots to an input" : "unbounded"});
+    }
+  }
+
+  void judge(const std::vector<AuditAxis>& axes) {
+    // What varying a size broke is evidence for that condition as well.
+    for (const AuditAxis& axis : axes)
+      for (const auto& [value, answer] : axis.answers)
+        if (answer.broken.size() == 1)
+          evidence(AuditSubject::kRelation, answer.broken.front().text).answers.push_back(answer);
+    const bool base_fails = !evidence_.empty() && evidence_.front().subject == AuditSubject::kContract &&
+                            std::any_of(evidence_.front().answers.begin(), evidence_.front().answers.end(),
+                                        [&](const auto& a) { return a.in(options_.checks).answer == Answer::kHarm; });
+    runner_.set_deadline(options_.begun + options_.time);
+    std::stable_sort(evidence_.begin(), evidence_.end(),
+                     [](const auto& a, const auto& b) { return a.subject < b.subject; });
+    const auto first_relation = [&] {
+      return std::find_if(evidence_.begin(), evidence_.end(),
+                          [](const auto& one) { return one.subject > AuditSubject::kSize; });
+    };
+    for (auto one = evidence_.begin(); one != first_relation(); ++one)
+      settle(draft_item(subject_.info, *one, options_.checks));
+    for (const AuditAxis& axis : axes) settle(draft_axis(subject_.info, axis, options_.checks, base_fails));
+    for (auto one = first_relation(); one != evidence_.end(); ++one)
+      settle(draft_item(subject_.info, *one, options_.checks));
+  }
+
+  void settle(AuditDraft draft) {
+    for (AuditSuspicion& suspicion : draft.suspicions)
+      if (confirm_line(suspicion))
+        draft.item.lines.push_back(std::move(suspicion.line));
+      else
+        report_.unconfirmed.push_back(
+            fmt::format("{}: {}{}", draft.item.name, suspicion.line.what, runner_.ended() ? " (no time left)" : ""));
+    std::stable_sort(draft.item.lines.begin(), draft.item.lines.end(),
+                     [](const auto& a, const auto& b) { return a.word < b.word; });
+    report_.items.push_back(std::move(draft.item));
+  }
+
+  /// Each try in a fresh process, the last one with every kernel judged, so that the verdict names the culprit. None
+  /// when time is over.
+  std::optional<Confirmation> confirmed(const Case& c, const std::string& key) {
+    Confirmation all;
+    for (int i = 0; i < options_.confirm_runs; ++i) {
+      if (runner_.ended()) return std::nullopt;
+      runner_.executor().set_careful(i + 1 == options_.confirm_runs);
+      Confirmation one = confirm(subject_.triage, runner_.executor(), c, key, {}, 1);
+      ++confirmations_;
+      ++all.tries;
+      all.reproduced += one.reproduced;
+      if (one.verdict) all.verdict = std::move(one.verdict);
+      if (all.reproduced < all.tries) break;
+    }
+    return all;
+  }
+
+  bool confirm_line(AuditSuspicion& suspicion) {
+    AuditLine& line = suspicion.line;
+    for (size_t i = 0; i < suspicion.candidates.size() && i < kCandidates; ++i) {
+      const AuditAnswer& answer = suspicion.candidates[i];
+      Case c = answer.input;
+      c.input_checks = options_.checks == ChecksMode::kOn;
+      c.runs = 2;
+      const std::string key = finding_key(*answer.in(options_.checks).harm);
+      const std::optional<Confirmation> seen = confirmed(c, key);
+      if (!seen) return false;
+      if (seen->reproduced < seen->tries || !seen->verdict) continue;
+      line.inside =
+          answer.broken.empty() && (answer.in(options_.checks).reference_accepts || !subject_.triage.has_reference);
+      line.verdict = seen->verdict;
+      line.reproduced = seen->reproduced;
+      line.tries = seen->tries;
+      line.input = std::move(c);
+      write(line);
+      return true;
+    }
+    return false;
+  }
+
+  void write(AuditLine& line) {
+    if (options_.out.empty()) return;
+    Finding finding;
+    finding.verdict = *line.verdict;
+    finding.minimal = finding.original = line.input;
+    finding.reproduced = line.reproduced;
+    finding.tries = line.tries;
+    finding.package = subject_.package;
+    finding.model = subject_.model;
+    finding.environment = subject_.environment;
+    FindingContext context = subject_.context;
+    context.inputs_python = python_inputs(line.input);
+    line.folder = options_.out + "/findings/" +
+                  finding_slug(*line.verdict, finding_key(*line.verdict) + context.package_hash + line.what);
+    write_finding_folder(line.folder, finding, context);
+  }
+
+  void add_not_tried() {
+    const auto add = [&](std::string what, std::string why) {
+      report_.untried.push_back({std::move(what), std::move(why)});
+    };
+    const bool cuda = subject_.info.compiled && subject_.info.compiled->device == "cuda";
+    add("inputs on another device", "a worker holds inputs where the program wants them");
+    add("another number of inputs", "a case has as many inputs as the program");
+    add("sparse, quantised, meta and conjugated tensors, None", "a case cannot say them");
+    add("int32 indexing: 2^31 elements, by size, stride or offset", "a case fills its storage, which takes gigabytes");
+    add("grid limit of 65,535 blocks",
+        cuda ? "sizes are limited to what an audit allots to an input" : "not run: the package is for the CPU");
+    if (subject_.bases.empty()) add("sizes", "no input that the contract allows was found");
+    for (const std::string& note : subject_.bounds.notes) add("a condition", note);
+  }
+
+  const AuditSubjectMatter& subject_;
+  const AuditOptions& options_;
+  AuditRunner runner_;
+  std::set<std::string> suspected_;
+  std::vector<AuditEvidence> evidence_;
+  AuditReport report_;
+  int confirmations_ = 0;
+};
+
+}  // namespace
+
+AuditReport audit(const AuditSubjectMatter& subject, CaseExecutor& executor, const AuditOptions& options,
+                  const std::function<void(const AuditProgress&)>& progress, const std::function<bool()>& stop) {
+  return Audit(subject, executor, options, progress, stop).run();
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/case.h"
+#include "core/verdict.h"
+
+namespace aotifuzz {
+
+/// What an item of an audit is about.
+enum class AuditSubject { kContract, kSize, kRelation, kLayout, kPlacement, kOverlap, kDtype, kRank, kStorage, kScalar, kValues };
+std::string_view audit_subject_name(AuditSubject subject);  ///< "size"
+
+/// How declared, enforced and safe differ.
+enum class AuditWord {
+  kUnsafe,     ///< accepted, and then a wrong result, touched memory or a death
+  kUnjudged,   ///< accepted beyond a guard of the trace, and as the exported program: the model may do something else
+  kTooStrict,  ///< legal and right, and refused
+  kUnreached,  ///< declared, and never seen to work: the reference raises, or it was not tried
+  kOk,
+};
+std::string_view audit_word_name(AuditWord word);  ///< "unsafe", "unjudged", "too strict", "unreached", "ok"
+
+/// Whether the package runs with its input checks (AOTI_RUNTIME_CHECK_INPUTS=1). Off is what torch does by default.
+enum class ChecksMode { kOff, kOn };
+
+/// What would stop an input, ready to paste. Parts that do not exist for it are empty.
+struct AuditGuard {
+  /// Statements at the start of forward(). They stay in the compiled package when the program is exported with
+  /// prefer_deferred_runtime_asserts_over_guards=True.
+  std::vector<std::string> python;
+  /// Dimensions that must be Dim.AUTO for that, each of its own: (input, dimension).
+  std::vector<std::pair<std::string, int>> automatic;
+  /// Dimensions whose example size must change, so that export does not pin them: (input, dimension) to size.
+  std::vector<std::pair<std::pair<std::string, int>, int64_t>> example;
+  std::string caller;  ///< the same in Python at the caller, before the package is called
+  std::string cpp;     ///< the same in C++ at the caller: "TORCH_CHECK(...);"
+  std::string note;    ///< what else helps, or why nothing in the model does
+
+  friend bool operator==(const AuditGuard&, const AuditGuard&) = default;
+};
+
+/// One difference between what is declared, enforced and safe.
+struct AuditLine {
+  AuditWord word = AuditWord::kOk;
+  bool inside = false;              ///< the contract allows these inputs
+  std::string what;                 ///< "65 to 129 accepted, wrong result"
+  std::optional<Verdict> verdict;   ///< kUnsafe: the worst that was seen
+  Case input;                       ///< kUnsafe: shows it
+  bool refused_with_checks = false; ///< kUnsafe, kUnjudged: the same input is refused when input checks are on
+  int reproduced = 0, tries = 0;    ///< kUnsafe: in fresh processes
+  std::string folder;               ///< kUnsafe: finding folder, replayable; "" = not written
+  AuditGuard guard;                 ///< kUnsafe, kUnjudged
+};
+
+/// One symbol, relation, layout, dtype...: what is declared of it, what the checks refuse, what was seen to be safe.
+struct AuditItem {
+  AuditSubject subject = AuditSubject::kSize;
+  std::string name;                            ///< "x.size(0)", "idx.size(1) == x.size(1)", "x: strides as exported (dense)"
+  std::string declared, enforced_off, enforced_on, safe;
+  std::vector<AuditLine> lines;                ///< empty: ok
+  int cases = 0;                               ///< run for it
+
+  AuditWord word() const;  ///< the worst of its lines
+};
+
+/// Something that was not tried, and why.
+struct AuditUntried {
+  std::string what, why;
+};
+
+struct AuditReport {
+  std::string package;
+  std::string torch;
+  ChecksMode checks = ChecksMode::kOff;  ///< what `unsafe` was judged with
+  bool has_reference = true;
+  std::vector<AuditItem> items;
+  std::vector<AuditUntried> untried;
+  std::map<std::string, int> not_judged;  ///< reason -> cases on which nobody could judge
+  std::vector<std::string> unconfirmed;   ///< seen once, and not each time in fresh processes
+  int cases = 0;
+  double seconds = 0;
+  bool out_of_time = false;
+
+  int count(AuditWord word) const;  ///< lines of that word; for kOk: items
+};
+
+}  // namespace aotifuzz

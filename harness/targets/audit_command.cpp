@@ -1,0 +1,96 @@
+#include "targets/audit_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "campaign/audit.h"
+#include "campaign/package_session.h"
+#include "generators/audit_probes.h"
+#include "generators/catalog.h"
+#include "generators/value_chooser.h"
+#include "store/audit_text.h"
+#include "store/result_file.h"
+#include "targets/command_options.h"
+#include "targets/package_options.h"
+#include "targets/say.h"
+
+namespace aotifuzz {
+namespace {
+
+constexpr int64_t kElementsMax = 1 << 20;  // as `fuzz` has it
+
+/// A line that is overwritten, on a terminal.
+void show(const AuditProgress& progress) {
+  static auto last = std::chrono::steady_clock::time_point();
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last < std::chrono::milliseconds(200)) return;
+  last = now;
+  say("\r\x1b[K{:.0f} of {:.0f} s, {} runs, {:.60}", progress.seconds, progress.limit, progress.cases, progress.doing);
+}
+
+}  // namespace
+
+void AuditCommand::declare(CLI::App& app) {
+  app.add_option("PACKAGE", package_, "The .pt2 to audit")->required();
+  app.add_option("--time", time_, "How long at most; what was left out is listed")->capture_default_str();
+  app.add_option("--checks", checks_,
+                 "off: unsafe is what harms a package that runs as torch runs it; on: what harms it with "
+                 "AOTI_RUNTIME_CHECK_INPUTS=1")
+      ->check(CLI::IsMember({"off", "on"}))
+      ->capture_default_str();
+  app.add_option("--fail-on", fail_on_, "unsafe: exit 1 when there is an unsafe line")
+      ->check(CLI::IsMember({"unsafe"}));
+  app.add_option("--out", out_, "Folder for the cases of unsafe lines (default: aotifuzz-audit/<package>)");
+  app.add_option("--html", html_, "Also write the audit to this file as a page");
+  app.add_flag("--json", json_, "As one JSON document on stdout");
+  app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
+  app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
+  app.add_option("--model", model_, "Model of the archive, where it holds several");
+  app.add_option("--device", device_, "Where to run: cuda:N (default: the package's device, its first GPU)");
+  declare_torch(app, &torch_);
+  app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
+}
+
+int AuditCommand::run() {
+  AuditOptions options;
+  options.begun = std::chrono::steady_clock::now();
+  options.time = duration_option("--time", time_);
+  options.checks = checks_ == "on" ? ChecksMode::kOn : ChecksMode::kOff;
+  options.elements_max = kElementsMax;
+  options.out = out_.empty() ? "aotifuzz-audit/" + std::filesystem::path(package_).stem().string() : out_;
+  if (!html_.empty()) require_result_files({{"--html", html_}}, {package_, reference_});
+  SessionRequest request;
+  request.package = {.path = package_, .model = model_, .reference = reference_};
+  request.ops = ops_;
+  request.device = device_;
+  request.torch = torch_;
+  request.timeout = duration_option("--timeout", timeout_);
+  request.kernels_every = 0;
+  PackageSession session(std::move(request));
+  say_if(session.torch_note());
+  const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax);
+  const CaseModel model(session.contract(), bounds);
+  const AuditSubjectMatter subject{session.info(),
+                                   session.triage(),
+                                   bounds,
+                                   audit_bases(model),
+                                   audit_probes(model),
+                                   [&](Case& c) { set_plain_values(session.contract(), c); },
+                                   session.finding_context(),
+                                   std::filesystem::absolute(package_).lexically_normal().string(),
+                                   model_,
+                                   session.hello().torch_version,
+                                   session.environment()};
+  const bool terminal = !json_ && ::isatty(STDERR_FILENO);
+  AuditReport report = audit(subject, session.worker(), options, terminal ? show : nullptr);
+  if (terminal) say("\r\x1b[K");
+  report.package = package_;
+  const int code = fail_on_ == "unsafe" && report.count(AuditWord::kUnsafe) > 0 ? kExitFaults : kExitNoFaults;
+  fmt::print("{}", json_ ? audit_json(report, code) + "\n" : print_audit(report));
+  if (!html_.empty()) write_result_file(html_, audit_html(report));
+  return code;
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,195 @@
+#include "campaign/audit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "store/corpus_folder.h"
+#include "tests/campaign/fake_executor.h"
+
+namespace aotifuzz {
+namespace {
+
+using namespace test;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+namespace fs = std::filesystem;
+
+constexpr const char* kTie = "y.size(0) == x.size(1)";
+
+/// What the package answers; refusals and what the reference says are set as runs have them.
+struct Answering {
+  static CaseResult right() { return reported({passed()}); }
+  static CaseResult refused(bool legal = true) {
+    CaseResult result = reported({passed()});
+    result.report->reference_accepts = legal;
+    result.report->runs[0].outcome.kind = OutcomeKind::kRejected;
+    return result;
+  }
+};
+
+class AuditTest : public ::testing::Test {
+ protected:
+  AuditTest() {
+    info_.contract = tied_contract();
+    options_.elements_max = 1 << 12;
+    Case apart = tied_case(4, 3);
+    apart.inputs[1].sizes = {2};
+    probes_.push_back({AuditSubject::kRelation, kTie, "y.size(0) = 2, x.size(1) = 3", 0, apart});
+    Case other = tied_case(4, 3);
+    other.inputs[0].dtype = Dtype::kF64;
+    probes_.push_back({AuditSubject::kDtype, "x.dtype == f32", "f64", 0, other});
+  }
+
+  AuditReport run(const std::function<CaseResult(const Case&)>& answer) {
+    executor_ = std::make_unique<FakeExecutor>(answer);
+    const AuditSubjectMatter subject{info_, {info_.contract}, bounds_, {tied_case(5, 3)}, probes_, [](Case&) {},
+                                     {},    "model.pt2",      "",      "2.15.0",          {}};
+    return audit(subject, *executor_, options_);
+  }
+  static const AuditItem& item(const AuditReport& report, const std::string& name) {
+    for (const AuditItem& one : report.items)
+      if (one.name == name) return one;
+    ADD_FAILURE() << "no item " << name;
+    static const AuditItem none;
+    return none;
+  }
+  static bool is_apart(const Case& c) { return c.inputs[1].sizes[0] != c.inputs[0].sizes[1]; }
+
+  PackageInfo info_;
+  ContractBounds bounds_;
+  std::vector<AuditProbe> probes_;
+  AuditOptions options_;
+  std::unique_ptr<FakeExecutor> executor_;
+};
+
+TEST_F(AuditTest, APackageThatStopsWhatItMustIsOk) {
+  const AuditReport report = run([&](const Case& c) {
+    return violations(info_.contract, c).empty() ? Answering::right() : Answering::refused(false);
+  });
+  EXPECT_EQ(report.count(AuditWord::kUnsafe), 0);
+  EXPECT_EQ(report.count(AuditWord::kTooStrict), 0);
+  EXPECT_EQ(item(report, kTie).enforced_off, "refused");
+  EXPECT_EQ(item(report, "x.size(0)").declared, "0..unbounded");
+  EXPECT_EQ(item(report, "x.size(0)").safe, "0..1025");
+  EXPECT_THAT(report.unconfirmed, IsEmpty());
+}
+
+TEST_F(AuditTest, AMissingGuardIsPrintedWithItsCase) {
+  const AuditReport report = run([&](const Case& c) {
+    return is_apart(c) && !c.input_checks ? reported({failed("apart", false, VerdictClass::kMemoryFault)})
+           : is_apart(c)                  ? Answering::refused()
+                                          : Answering::right();
+  });
+  EXPECT_EQ(report.count(AuditWord::kUnsafe), 1);
+  const AuditLine& line = item(report, kTie).lines.at(0);
+  EXPECT_EQ(line.word, AuditWord::kUnsafe);
+  EXPECT_FALSE(line.inside);
+  EXPECT_TRUE(line.refused_with_checks);
+  EXPECT_EQ(line.reproduced, 3);
+  EXPECT_EQ(line.tries, 3);
+  EXPECT_TRUE(is_apart(line.input));
+  EXPECT_THAT(line.guard.cpp, HasSubstr(kTie));
+  EXPECT_EQ(item(report, "x.dtype == f32").word(), AuditWord::kOk);
+}
+
+TEST_F(AuditTest, WithChecksOnOnlyWhatTheyLetThroughIsUnsafe) {
+  options_.checks = ChecksMode::kOn;
+  const auto package = [&](const Case& c) {
+    return is_apart(c) && !c.input_checks ? reported({failed("apart", false, VerdictClass::kMemoryFault)})
+           : is_apart(c)                  ? Answering::refused()
+                                          : Answering::right();
+  };
+  EXPECT_EQ(run(package).count(AuditWord::kUnsafe), 0);
+  const AuditReport report = run([&](const Case& c) {
+    return is_apart(c) ? reported({failed("apart", false, VerdictClass::kMemoryFault)}) : Answering::right();
+  });
+  ASSERT_EQ(report.count(AuditWord::kUnsafe), 1);
+  EXPECT_TRUE(item(report, kTie).lines.at(0).input.input_checks);
+}
+
+TEST_F(AuditTest, AFaultInsideTheContractHasAGuardFromWhatPassed) {
+  const AuditReport report =
+      run([&](const Case& c) { return c.inputs[0].sizes[0] < 3 ? died(11) : Answering::right(); });
+  ASSERT_EQ(report.count(AuditWord::kUnsafe), 1);
+  const AuditLine& line = item(report, "x.size(0)").lines.at(0);
+  EXPECT_TRUE(line.inside);
+  EXPECT_EQ(line.what, "x.size(0) = 0..2");
+  EXPECT_THAT(line.guard.python, ElementsAre("torch._check(x.size(0) >= 3)"));
+  EXPECT_EQ(item(report, "x.size(0)").safe, "3..1025");
+}
+
+TEST_F(AuditTest, WhatFailsEverywhereIsNoMatterOfASize) {
+  const AuditReport report = run([&](const Case&) { return reported({failed("always")}); });
+  EXPECT_EQ(item(report, "inputs as declared").word(), AuditWord::kUnsafe);
+  EXPECT_EQ(item(report, "x.size(0)").word(), AuditWord::kOk);
+  EXPECT_EQ(item(report, "x.size(0)").safe, "none");
+}
+
+TEST_F(AuditTest, ARefusedLegalSizeIsTooStrict) {
+  const AuditReport report = run([&](const Case& c) {
+    return c.inputs[0].sizes[0] < 2 && c.input_checks ? Answering::refused() : Answering::right();
+  });
+  EXPECT_EQ(report.count(AuditWord::kUnsafe), 0);
+  ASSERT_EQ(report.count(AuditWord::kTooStrict), 1);
+  EXPECT_THAT(item(report, "x.size(0)").lines.at(0).what, HasSubstr("x.size(0) = 0..1: legal, and refused with"));
+}
+
+TEST_F(AuditTest, WhatTheReferenceRefusesIsUnreached) {
+  const AuditReport report =
+      run([&](const Case& c) { return c.inputs[0].sizes[0] > 40 ? Answering::refused(false) : Answering::right(); });
+  ASSERT_EQ(report.count(AuditWord::kUnreached), 1);
+  EXPECT_THAT(item(report, "x.size(0)").lines.at(0).what,
+              HasSubstr("x.size(0) = 41..1025: declared, and the reference"));
+}
+
+TEST_F(AuditTest, WhatIsRightByChanceIsOk) {
+  const AuditReport report = run([&](const Case& c) {
+    return is_apart(c) ? reported({failed(std::string(kTie) + " lucky", false, VerdictClass::kAcceptsIllegal)})
+                       : Answering::right();
+  });
+  EXPECT_EQ(report.count(AuditWord::kUnsafe), 0);
+  EXPECT_EQ(item(report, kTie).safe, "right in 1 of 1");
+}
+
+TEST_F(AuditTest, WhatDoesNotComeAgainIsNoLine) {
+  int times = 0;
+  const AuditReport report = run([&](const Case& c) {
+    return is_apart(c) && !c.input_checks && times++ == 0 ? reported({failed("once")}) : Answering::right();
+  });
+  EXPECT_EQ(report.count(AuditWord::kUnsafe), 0);
+  EXPECT_THAT(report.unconfirmed, ElementsAre(HasSubstr(kTie)));
+}
+
+TEST_F(AuditTest, WithoutTimeEverythingIsListedAsNotTried) {
+  options_.time = std::chrono::milliseconds(0);
+  const AuditReport report = run([&](const Case&) { return Answering::right(); });
+  EXPECT_TRUE(report.out_of_time);
+  EXPECT_THAT(executor_->ran, IsEmpty());
+  std::string all;
+  for (const AuditUntried& one : report.untried) all += one.what + ": " + one.why + "\n";
+  EXPECT_THAT(all, HasSubstr(std::string(kTie) + ": 1 case: no time left"));
+  EXPECT_THAT(all, HasSubstr("x.dtype == f32: 1 case: no time left"));
+  EXPECT_THAT(all, HasSubstr("x.size(0): some sizes: no time left"));
+}
+
+TEST_F(AuditTest, TheCaseOfALineIsAFolderToReplay) {
+  const fs::path out = fs::path(::testing::TempDir()) / "aotifuzz-audit-test";
+  fs::remove_all(out);
+  options_.out = out.string();
+  const AuditReport report = run([&](const Case& c) {
+    return is_apart(c) ? reported({failed("apart", false, VerdictClass::kMemoryFault)}) : Answering::right();
+  });
+  const std::string folder = item(report, kTie).lines.at(0).folder;
+  const std::vector<std::string> cases = find_cases(folder);
+  ASSERT_EQ(cases.size(), 1u);
+  const CorpusEntry entry = read_entry(cases[0]);
+  EXPECT_TRUE(is_apart(entry.input));
+  EXPECT_EQ(entry.expectation->signature, "apart");
+  fs::remove_all(out);
+}
+
+}  // namespace
+}  // namespace aotifuzz
