@@ -91,7 +91,7 @@ TEST(AuditJson, HoldsWhatAProgramNeeds) {
 TEST(AuditJson, SurvivesBytesThatAreNoText) {
   AuditReport report = example();
   report.items[0].name = "\xff\xfe";
-  EXPECT_NO_THROW((void)nlohmann::json::parse(audit_json(report, 0)));
+  EXPECT_TRUE(nlohmann::json::parse(audit_json(report, 0), nullptr, false).is_object());
 }
 
 TEST(AuditHtml, EscapesWhatThePackageSays) {
