@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "targets/corpus_command.h"
 #include "targets/doctor_command.h"
+#include "targets/explain_command.h"
 #include "targets/fuzz_command.h"
 #include "targets/gate_command.h"
 #include "targets/inspect_command.h"
@@ -34,6 +35,7 @@ int main(int argc, char** argv) {
   SanitizeCommand sanitize;
   TraceCommand trace;
   GateCommand gate;
+  ExplainCommand explain;
   CLI::App& fuzz_app = *app.add_subcommand("fuzz", "Fuzz a package");
   CLI::App& replay_app = *app.add_subcommand("replay", "Say for each case: still fails, fixed, changed, or flaky");
   CLI::App& report_app = *app.add_subcommand("report", "Write a campaign's report.html anew");
@@ -45,6 +47,8 @@ int main(int argc, char** argv) {
   CLI::App& sanitize_app =
       *app.add_subcommand("sanitize", "Run a case of a CUDA package under compute-sanitizer: thread, address, line");
   CLI::App& gate_app = *app.add_subcommand("gate", "Judge the metas and kernels of a custom operators' library");
+  CLI::App& explain_app =
+      *app.add_subcommand("explain", "Say what an error means, what is at fault and what to change");
   fuzz.declare(fuzz_app);
   replay.declare(replay_app);
   report.declare(report_app);
@@ -55,6 +59,7 @@ int main(int argc, char** argv) {
   sanitize.declare(sanitize_app);
   trace.declare(trace_app);
   gate.declare(gate_app);
+  explain.declare(explain_app);
   try {
     app.parse(argc, argv);
     const int code = fuzz_app.parsed()       ? fuzz.run()
@@ -66,6 +71,7 @@ int main(int argc, char** argv) {
                      : sanitize_app.parsed() ? sanitize.run()
                      : trace_app.parsed()    ? trace.run()
                      : gate_app.parsed()     ? gate.run()
+                     : explain_app.parsed()  ? explain.run()
                                              : inspect.run();
     // What went to a full disk is lost: an exit code of success would be a lie.
     if (std::fflush(stdout) != 0 || std::ferror(stdout))
