@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "campaign/confirmed_reduction.h"
+#include "campaign/explain_finding.h"
 #include "campaign/same_refusal.h"
 #include "campaign/trace_report.h"
+#include "package/inspect_report.h"
 #include "package/kernel_detail.h"
 #include "package/kernel_flow.h"
 #include "store/case_text.h"
@@ -24,23 +26,12 @@ const RunSummary* run_named(const CaseReport& report, std::string_view name) {
   return nullptr;
 }
 
-/// What can be done about a verdict of that class.
-std::string change_for(const Verdict& verdict, const std::vector<Violation>& broken) {
-  if (!broken.empty())
-    return "nothing refuses inputs that break `" + broken.front().text +
-           "`: check it before the call, or make the model refuse them (torch._check) and compile again";
-  switch (verdict.cls.value_or(VerdictClass::kWrongResult)) {
-    case VerdictClass::kMissesError:
-      return "check in the model what eager checks (torch._check on sizes, clamp or compare indices)";
-    case VerdictClass::kRejectsLegal:
-      return "the compiled check refuses what the declaration allows: run with AOTI_RUNTIME_CHECK_INPUTS unset, or "
-             "declare a narrower range";
-    case VerdictClass::kHang:
-      return "bound the loop in the model";
-    default:
-      return "the package is at fault, not the caller: report it with the case (`aotifuzz fuzz` writes report.md), and "
-             "try another torch (`aotifuzz replay CASE --torch ...`) or the operation in another form";
-  }
+/// Rows that name how a process ended, not why.
+bool is_ending(std::string_view pattern) {
+  for (const char* id : {"segfault", "abort", "heap-damage", "division-by-zero", "hang", "illegal-memory-access",
+                         "misaligned-address", "launch-failure", "device-assert", "asynchronous", "wrong-numbers"})
+    if (pattern == id) return true;
+  return false;
 }
 
 class Guide {
@@ -74,15 +65,34 @@ class Guide {
     return session_.worker().run(c);
   }
 
+  static std::string in_step(const WorkerDeath& death) { return death.step.empty() ? "" : " in " + death.step; }
+
+  /// "" when some oracle decided about what the package did.
+  static std::string why_not_judged(const std::vector<Verdict>& verdicts) {
+    std::string why;
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.oracle == "close" && verdict.status == VerdictStatus::kPass) return "";
+      if (verdict.status == VerdictStatus::kSkip && (why.empty() || verdict.oracle == "close")) why = verdict.reason;
+    }
+    return why;
+  }
+
   /// Errors that the run tells and the log did not.
   void recognise(const std::string& words) {
     for (const RecognisedError& error : recognise_errors(words)) {
+      // That checks assume sizes of 2 and more is no news where something else is wrong.
+      if ((verdict_ || !refusal_.empty()) && words == checked_ && error.captures.contains("least")) continue;
       const auto same = std::find_if(report_.found.begin(), report_.found.end(),
                                      [&](const Explanation& one) { return one.pattern == error.pattern->id; });
       if (same != report_.found.end()) continue;
       Explanation one = explain_error(error, options_.paths);
       one.line = 0;
       add_package_facts(session_.info(), error, &one);
+      // Without the line that would say so: the inputs keep the contract, so it is not they.
+      if (one.pattern == "size-or-stride" && broken_.empty() && !foreign_operators(session_.info()).empty())
+        one.culprit =
+            "the fake (meta) kernel of " + foreign_operators(session_.info()).front() +
+            ", or its real one: the inputs keep the contract, and what it returns has another size than was declared";
       report_.found.push_back(std::move(one));
     }
   }
@@ -95,17 +105,22 @@ class Guide {
       if (verdict.status == VerdictStatus::kFail && (!verdict_ || finding_rank(verdict) < finding_rank(*verdict_)))
         verdict_ = verdict;
     std::string words = refusal_;
+    if (!verdict_ && refusal_.empty()) not_judged_ = why_not_judged(verdicts);
     if (result.report) {
       if (const RunSummary* reference = run_named(*result.report, "reference")) {
         reference_ = reference->outcome.kind == OutcomeKind::kFinished
                          ? "accepts it"
                          : std::string(outcome_kind_name(reference->outcome.kind)) + ": " + reference->outcome.message;
         reference_accepts_ = result.report->reference_accepts;
+        if (refusal_.empty() && !reference_accepts_) words = reference->outcome.message;
       }
       finished_ = refusal_.empty();
     } else if (result.death) {
       reference_accepts_ = result.death->reference_accepts;
-      if (triage_.has_reference) reference_ = reference_accepts_ ? "accepts it" : "raises or dies too";
+      if (triage_.has_reference)
+        reference_ = reference_accepts_             ? "accepts it"
+                     : result.death->reference_done ? "raises"
+                                                    : "ends its process" + in_step(*result.death);
       words = result.death->last_words;
       if (result.death->kind == WorkerDeath::Kind::kSignal) words += "\n" + signal_name(result.death->signal);
       if (result.death->kind == WorkerDeath::Kind::kHang) words += "\ndoes not end within the limit";
@@ -118,11 +133,10 @@ class Guide {
       how = finding_key(*verdict_) + ": " + verdict_->reason;
     else if (!refusal_.empty())
       how = "the package refuses: " + refusal_;
+    else if (!not_judged_.empty())
+      how = "not judged: " + not_judged_;
     else
       how = "finishes, and nothing is wrong with what it returns";
-    for (const Verdict& verdict : verdicts)
-      if (!verdict_ && finished_ && verdict.status == VerdictStatus::kSkip && verdict.oracle == "close")
-        how = "finishes; its results were not judged: " + verdict.reason;
     step("guarded memory, input checks off", how);
     recognise(words);
   }
@@ -166,30 +180,54 @@ class Guide {
     if (const std::string line = measure(*verdict_, "generated line"); !line.empty()) step("generated line", line);
     for (const auto& [name, value] : kernel_measures(session_.info(), entry_.input, verdict_->measures))
       step(name, value);
+    upstream_of(kernel);
+  }
+
+  /// The way back from `kernel` to the inputs: with what each call left, where the run comes to its end, else as the
+  /// package's text has it.
+  void upstream_of(const std::string& kernel) {
+    if (finished_) {
+      for (const TraceCall& call : upstream(trace(), kernel)) {
+        std::string left;
+        for (const TraceTensor& tensor : call.left)
+          left += (left.empty() ? "; leaves " : ", ") + tensor.name +
+                  (tensor.value.empty() ? "" : " = " + tensor.value) +
+                  (tensor.nans ? " with " + std::to_string(tensor.nans) + " NaN" : "");
+        step("upstream, call " + std::to_string(call.ordinal),
+             call.kernel + (call.verdict.empty() ? "" : ", " + call.verdict) + left);
+      }
+      return;
+    }
     const KernelFlow flow(session_.info(), kernel_texts(session_.info()));
     const std::optional<size_t> call = flow.find(kernel);
     if (!call) return;
     for (const FlowCall::Argument& argument : flow.calls()[*call].arguments)
-      for (const std::string& way : flow.upstream(*call, argument.formal))
-        if (argument.read && !argument.formal.empty()) step("upstream of " + argument.formal, way);
+      if (argument.read && flow.maker(*call, argument.formal))
+        for (const std::string& way : flow.upstream(*call, argument.formal))
+          step("upstream of " + argument.formal, way);
   }
 
-  void nan() {
-    const bool asked = std::any_of(report_.found.begin(), report_.found.end(),
-                                   [](const Explanation& one) { return one.pattern == "nan"; });
-    if (!asked) return;
+  /// Of the run with every tensor looked at; empty when it ends its process.
+  std::vector<TraceCall> trace() {
     WorkerOptions options;
     options.program = session_.worker_program();
     options.arguments = session_.arguments();
     options.arguments.trace = TraceLevel::kStats;
     WorkerProcess worker(options);
     const CaseResult result = worker.run(entry_.input);
-    if (!result.report) {
-      step("first NaN", "the traced run ended its process", false);
-      return;
-    }
-    nan_ = first_nan(result.report->trace);
-    step("first NaN", nan_);
+    return result.report ? result.report->trace : std::vector<TraceCall>();
+  }
+
+  void nan() {
+    if (!finished_ && refusal_.find(" in buf") == std::string::npos) return;
+    const std::vector<TraceCall> calls = trace();
+    const std::string where = first_nan(calls);
+    const bool none = where.starts_with("no NaN");
+    const bool asked = std::any_of(report_.found.begin(), report_.found.end(),
+                                   [](const Explanation& one) { return one.pattern == "nan"; });
+    if (none && !asked) return;
+    if (!none) nan_ = where;
+    step("NaN", calls.empty() ? "the traced run ended its process, or no call was seen" : where, !calls.empty());
   }
 
   void smallest() {
@@ -231,32 +269,75 @@ class Guide {
     for (const Explanation& one : report_.found)
       if (one.pattern == "index-out-of-bounds") index = &one;
     if (verdict_) {
-      report_.fault = verdict_->fault;
-      out.push_back(std::string(verdict_->fault ? "fault: " : "gap: ") + verdict_->reason);
-      if (!culprit_.empty()) out.push_back("culprit: kernel " + culprit_);
-      out.push_back("to change: " + change_for(*verdict_, broken_));
+      of_verdict();
     } else if (!refusal_.empty() && triage_.has_reference && !reference_accepts_) {
       out.push_back("the input is at fault: the package refuses it (" + refusal_ + "), and the reference does too (" +
                     reference_ + ")");
     } else if (!refusal_.empty()) {
       out.push_back("the package refuses the input: " + refusal_);
+    } else if (!not_judged_.empty()) {
+      out.push_back("the package was not judged: " + not_judged_ +
+                    (reference_.empty() || reference_accepts_ ? "" : "; the reference " + reference_));
+      if (!reference_accepts_ && !reference_.empty())
+        out.push_back("at fault is the input, or an operator that the reference calls too, not the compiled code");
     } else if (!checked_.empty()) {
       out.push_back(broken_.empty()
                         ? "the package is right on this input; its input checks alone refuse it: " + checked_
                         : "the caller is at fault: the input breaks " + broken_.front().text +
                               ", and the checks say so");
-    } else if (!nan_.empty()) {
-      out.push_back(nan_);
-    } else {
+    } else if (nan_.empty()) {
       out.push_back(
-          "nothing goes wrong on this input with this package here: the error needs another input, machine or package");
+          "nothing goes wrong on this input with this package here: the error needs another input, machine or "
+          "package");
     }
+    if (!nan_.empty())
+      out.push_back("culprit: " + nan_ +
+                    (reference_accepts_ && !verdict_ && refusal_.empty()
+                         ? ", and the reference has it too: the input or the model is at fault, not the compiled code"
+                         : ""));
     if (index && !refusal_.empty()) {
       out.push_back("culprit: " + index->culprit);
       out.push_back("to change: " + index->change);
     }
-    for (const std::string& hazard : package_hazards(session_.info()))
-      if (verdict_ || !refusal_.empty()) report_.notes.push_back(hazard);
+    // It has just been done.
+    for (Explanation& one : report_.found)
+      std::erase_if(one.commands, [](const std::string& command) { return command.starts_with("aotifuzz explain "); });
+  }
+
+  void of_verdict() {
+    std::vector<std::string>& out = report_.conclusion;
+    const std::string broken = broken_.empty() ? "" : broken_.front().text;
+    const std::vector<std::string> unchecked = unchecked_conditions(session_.info());
+    std::string change =
+        change_for(*verdict_, broken,
+                   std::find(unchecked.begin(), unchecked.end(), broken) != unchecked.end() || checked_.empty());
+    std::string culprit = culprit_.empty() ? "" : "kernel " + culprit_;
+    report_.fault = verdict_->fault;
+    out.push_back(std::string(verdict_->fault ? "fault: " : "gap: ") + verdict_->reason);
+    const std::vector<std::string> operators = foreign_operators(session_.info());
+    const auto made_by = std::find_if(operators.begin(), operators.end(), [&](const std::string& one) {
+      return verdict_->reason.find("(" + one + ")") != std::string::npos;
+    });
+    if (culprit_.empty() && verdict_->cls == VerdictClass::kCrash && weights_left_out(session_.info())) {
+      culprit = "the package has no weights (package_constants_in_so=False), and none were given to it";
+      change =
+          "call load_constants(state, check_full_update=True) before the first call, or compile with the weights "
+          "inside";
+      report_.fault = false;
+    } else if (broken.empty() && made_by != operators.end()) {
+      culprit = "operator " + *made_by + ", whose tensor is smaller than its fake (meta) kernel declares: " + culprit_ +
+                " relies on the declaration";
+      change =
+          "make fake and kernel compute the same size; `aotifuzz gate --ops LIBRARY` says at which sizes they differ";
+    }
+    if (!culprit.empty()) out.push_back("culprit: " + culprit);
+    out.push_back("to change: " + change);
+    // What the table says of an ending is a guess; this was seen.
+    for (Explanation& one : report_.found)
+      if (is_ending(one.pattern)) {
+        one.culprit = culprit.empty() ? verdict_->reason : culprit;
+        one.change = change;
+      }
   }
 
   PackageSession& session_;
@@ -266,7 +347,7 @@ class Guide {
   const TriageContext triage_;
   std::vector<Violation> broken_;
   std::optional<Verdict> verdict_;
-  std::string refusal_, checked_, reference_, culprit_, nan_;
+  std::string refusal_, checked_, reference_, culprit_, nan_, not_judged_;
   bool reference_accepts_ = false, finished_ = false;
 };
 

@@ -47,10 +47,27 @@ std::string device_of_code(const std::string& code) {
   return code.starts_with("0") ? "cpu" : code.starts_with("1") ? "cuda" : "device type " + code;
 }
 
+/// "czyg...qs.kernel.cpp:26" is kernel.cpp:26: the hash says nothing to people, and crash lines have none either.
+std::string short_place(const std::string& place) {
+  const size_t colon = place.find(':');
+  for (const char* file : {".kernel.cpp", ".wrapper.cpp"})
+    if (const size_t at = place.find(file); at != std::string::npos && at < colon) return place.substr(at + 1);
+  return place;
+}
+
+/// The last of the lines that an index is made by, the longest of them cut.
+std::string last_lines(const std::vector<std::string>& made) {
+  constexpr size_t kLines = 5, kLength = 120;
+  std::string out = made.size() > kLines ? "..." : "";
+  for (size_t i = made.size() > kLines ? made.size() - kLines : 0; i < made.size(); ++i)
+    out += (out.empty() ? "" : "  ") + (made[i].size() > kLength ? made[i].substr(0, kLength) + "..." : made[i]);
+  return out;
+}
+
 void add_index_check(const PackageInfo& package, const KernelFlow& flow, const IndexCheck& check,
                      const std::string& index, const std::string& bound, Explanation* out) {
   add(out, "kernel", check.kernel);
-  add(out, "check", check.where + ": " + check.check);
+  add(out, "check", short_place(check.where) + ": " + check.check);
   const std::optional<size_t> call = flow.find(check.kernel);
   const auto given = [&](const std::string& formal) { return call ? flow.given(*call, formal) : std::string(); };
   const auto with_meaning = [&](const std::string& formal) {
@@ -59,7 +76,7 @@ void add_index_check(const PackageInfo& package, const KernelFlow& flow, const I
   };
   if (!check.access.empty())
     add(out, check.stores ? "guards the store" : "guards the load",
-        check.access_where + ": " + check.access + "   " + with_meaning(check.accessed));
+        short_place(check.access_where) + ": " + check.access + "   " + with_meaning(check.accessed));
   for (const std::string& size : check.sizes) add(out, size, given(size));
   std::vector<std::string> from, inputs;
   bool direct = !check.pointers.empty();
@@ -70,7 +87,7 @@ void add_index_check(const PackageInfo& package, const KernelFlow& flow, const I
     for (std::string& input : flow.inputs_of(*call, pointer))
       if (std::find(inputs.begin(), inputs.end(), input) == inputs.end()) inputs.push_back(std::move(input));
   }
-  add(out, index, (from.empty() ? "" : "from " + joined(from) + ": ") + joined(check.made, "  "));
+  add(out, index, (from.empty() ? "" : "from " + joined(from) + ": ") + last_lines(check.made));
   std::string maker;
   if (call)
     for (const std::string& pointer : check.pointers) {
@@ -189,10 +206,13 @@ void add_input(const PackageInfo& package, const RecognisedError& error, Explana
       const std::string check = what + " >= " + captured(error, "least");
       const std::vector<std::string> undeclared = undeclared_checks(package);
       if (std::find(undeclared.begin(), undeclared.end(), check) != undeclared.end()) {
-        out->culprit = "the compiled check " + check + ", which is export's 0/1 assumption: the contract allows " + got;
+        out->culprit =
+            "the compiled check " + check +
+            ", which is stricter than the declared range: the compiler assumes that a size is neither 0 nor 1";
         out->change =
-            "run without AOTI_RUNTIME_CHECK_INPUTS for such inputs once `explain --case` says that the package is "
-            "right for them; or export with the example size 1 and Dim(min=1), or pad";
+            "leave AOTI_RUNTIME_CHECK_INPUTS unset for such inputs once `explain --case` says that the package is "
+            "right "
+            "for them; or export with a Dim whose min says so, or pad";
         add(out, "got", got);
         return;
       }
@@ -208,7 +228,6 @@ void add_layout(const PackageInfo& package, const RecognisedError& error, Explan
     add(out, "inputs in order", joined(names));
     return;
   }
-  const std::optional<int64_t> dim = number(error, "dim");
   std::vector<std::string> inputs, relations;
   if (package.compiled)
     for (const InputCheck& check : package.compiled->checks)
@@ -221,15 +240,45 @@ void add_layout(const PackageInfo& package, const RecognisedError& error, Explan
     if (condition.kind == Condition::Kind::kSize || condition.kind == Condition::Kind::kGuard)
       relations.push_back(condition.text);
   add(out, "sizes must be so", joined(relations, "; "));
-  if (dim)
-    add(out, "first difference",
-        "at dimension " + std::to_string(*dim) + ": size " + captured(error, "got") + " where " +
-            captured(error, "expected") + " is expected, stride " + captured(error, "gotstride") + " where " +
-            captured(error, "expectedstride") + " is expected");
-  if (inputs.size() == 1) out->culprit = "input " + inputs[0] + ": " + error.pattern->culprit;
+  // The text tells of every dimension that differs in size or stride: a size is what matters.
+  std::string_view rest = error.text;
+  for (size_t at = rest.find("expected size "); at != std::string_view::npos; at = rest.find("expected size ")) {
+    rest.remove_prefix(at);
+    const auto one = match_text(error.pattern->texts[0], rest);
+    if (!one) break;
+    const std::string dimension = one->at("dim"), size = ".size(" + dimension + ")";
+    add(out, "dimension " + dimension,
+        "size " + one->at("got") + ", expected " + one->at("expected") + "; stride " + one->at("gotstride") +
+            ", expected " + one->at("expectedstride"));
+    if (one->at("got") != one->at("expected")) {
+      std::string relation;
+      for (const std::string& text : relations)
+        if (text.find(size) != std::string::npos && text.find(" == ") != std::string::npos)
+          relation += (relation.empty() ? "" : "; ") + text;
+      out->culprit = "a size of dimension " + dimension + " is " + one->at("got") + " where " + one->at("expected") +
+                     " is expected" + (relation.empty() ? "" : ": the caller breaks " + relation);
+    }
+    rest.remove_prefix(14);
+  }
+  if (inputs.size() == 1 && out->culprit == error.pattern->culprit)
+    out->culprit = "input " + inputs[0] + ": " + error.pattern->culprit;
 }
 
-/// Operators of the program that are not torch's own.
+void add_nan(const PackageInfo& package, const RecognisedError& error, Explanation* out) {
+  const std::vector<KernelText> kernels = kernel_texts(package);
+  const KernelFlow flow(package, kernels);
+  const std::string buffer = captured(error, "buffer");
+  for (size_t i = 0; i < flow.calls().size(); ++i)
+    for (const FlowCall::Argument& argument : flow.calls()[i].arguments)
+      if (argument.written && argument.actual == buffer) {
+        add(out, "made by", flow.calls()[i].kernel + " (call " + std::to_string(i + 1) + ")");
+        if (package.kernels && i < package.kernels->calls.size())
+          add(out, "model line", model_line(*package.kernels, package.kernels->calls[i]));
+      }
+}
+
+}  // namespace
+
 std::vector<std::string> foreign_operators(const PackageInfo& package) {
   std::set<std::string> out;
   if (package.program)
@@ -253,21 +302,6 @@ bool weights_left_out(const PackageInfo& package) {
   }
   return false;
 }
-
-void add_nan(const PackageInfo& package, const RecognisedError& error, Explanation* out) {
-  const std::vector<KernelText> kernels = kernel_texts(package);
-  const KernelFlow flow(package, kernels);
-  const std::string buffer = captured(error, "buffer");
-  for (size_t i = 0; i < flow.calls().size(); ++i)
-    for (const FlowCall::Argument& argument : flow.calls()[i].arguments)
-      if (argument.written && argument.actual == buffer) {
-        add(out, "made by", flow.calls()[i].kernel + " (call " + std::to_string(i + 1) + ")");
-        if (package.kernels && i < package.kernels->calls.size())
-          add(out, "model line", model_line(*package.kernels, package.kernels->calls[i]));
-      }
-}
-
-}  // namespace
 
 Explanation explain_error(const RecognisedError& error, const ExplainPaths& paths) {
   const ErrorPattern& row = *error.pattern;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/explanation.h"
 #include "package/error_recogniser.h"
@@ -21,8 +22,13 @@ Explanation explain_error(const RecognisedError& error, const ExplainPaths& path
 /// change where more is known. Runs nothing; never throws.
 void add_package_facts(const PackageInfo& package, const RecognisedError& error, Explanation* explanation);
 
-/// What holds of the package whatever the error is: that its weights are not inside, that it calls operators which are
-/// not torch's own. One sentence each.
+/// Operators of the program that are not torch's own, by name: "my.halve.default". Empty without a program.
+std::vector<std::string> foreign_operators(const PackageInfo& package);
+
+/// Was it compiled without its weights? Whoever calls it must give them first.
+bool weights_left_out(const PackageInfo& package);
+
+/// Both as notes for people, one sentence each.
 std::vector<std::string> package_hazards(const PackageInfo& package);
 
 }  // namespace aotifuzz

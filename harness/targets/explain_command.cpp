@@ -6,7 +6,9 @@
 #include <iterator>
 
 #include "campaign/explain_case.h"
+#include "campaign/explain_finding.h"
 #include "package/error_context.h"
+#include "store/atomic_file.h"
 #include "store/explanation_text.h"
 #include "targets/command_options.h"
 #include "targets/say.h"
@@ -71,6 +73,15 @@ int ExplainCommand::run() {
     request = package_.request_for(CorpusEntry{}, paths.package, package_.torch());
   paths.package = request.package.path;
 
+  if (folder && std::filesystem::exists(file_ + "/finding.json")) {
+    const Result<FindingRecord> record = parse_finding_record(read_file(file_ + "/finding.json"));
+    if (!record)
+      throw HarnessError("the finding cannot be read: " + record.error().what,
+                         file_ + "/finding.json, " + record.error().where, "give a folder below OUT/findings");
+    report.found.push_back(explain_finding(*record, paths));
+    report.fault = record->verdict.fault;
+  }
+
   std::optional<PackageInfo> info;
   if (!paths.package.empty()) {
     request.package.kernels = true;
@@ -84,10 +95,24 @@ int ExplainCommand::run() {
   if (entry) {
     request.timeout = duration_option("--timeout", timeout_);
     request.kernels_every = 1;
-    PackageSession session(request);
-    say_if(session.torch_note());
-    session.require_fitting(entry->input, entry->path);
-    explain_case(session, *entry, {paths, reduce_runs_}, &report);
+    try {
+      PackageSession session(request);
+      say_if(session.torch_note());
+      session.require_fitting(entry->input, entry->path);
+      explain_case(session, *entry, {paths, reduce_runs_}, &report);
+    } catch (const HarnessError& error) {
+      // What keeps the package from being loaded is an error to explain, too.
+      const std::vector<RecognisedError> at_load = recognise_errors(error.what());
+      if (at_load.empty()) throw;
+      for (const RecognisedError& one : at_load) {
+        report.found.push_back(explain_error(one, paths));
+        report.found.back().line = 0;
+        add_package_facts(*info, one, &report.found.back());
+        report.conclusion.push_back("the package cannot be run here: " + report.found.back().title);
+        report.conclusion.push_back("to change: " + report.found.back().change);
+      }
+      report.steps.push_back({"load", error.what(), true});
+    }
   }
   const bool nothing = report.found.empty() && report.conclusion.empty();
   if (nothing)
