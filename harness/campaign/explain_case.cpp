@@ -34,6 +34,9 @@ bool is_ending(std::string_view pattern) {
   return false;
 }
 
+/// How packages call operators that have no function of their own in torch's C interface.
+constexpr const char* kProxyCall = "aoti_torch_proxy_executor_call_function";
+
 class Guide {
  public:
   Guide(PackageSession& session, const CorpusEntry& entry, const ExplainCaseOptions& options, ExplainReport* report)
@@ -108,9 +111,9 @@ class Guide {
     if (!verdict_ && refusal_.empty()) not_judged_ = why_not_judged(verdicts);
     if (result.report) {
       if (const RunSummary* reference = run_named(*result.report, "reference")) {
-        reference_ = reference->outcome.kind == OutcomeKind::kFinished
-                         ? "accepts it"
-                         : std::string(outcome_kind_name(reference->outcome.kind)) + ": " + reference->outcome.message;
+        reference_ = reference->outcome.kind == OutcomeKind::kFinished   ? "accepts it"
+                     : reference->outcome.kind == OutcomeKind::kRejected ? "raises: " + reference->outcome.message
+                                                                         : "runs out of memory";
         reference_accepts_ = result.report->reference_accepts;
         if (refusal_.empty() && !reference_accepts_) words = reference->outcome.message;
       }
@@ -174,6 +177,7 @@ class Guide {
       return;
     }
     culprit_ = kernel;
+    if (kernel == kProxyCall) culprit_ = called_operator();
     step("suspect",
          kernel +
              (measure(*verdict_, "local error").empty() ? "" : ", local error " + measure(*verdict_, "local error")));
@@ -181,6 +185,12 @@ class Guide {
     for (const auto& [name, value] : kernel_measures(session_.info(), entry_.input, verdict_->measures))
       step(name, value);
     upstream_of(kernel);
+  }
+
+  /// The operator that the package calls through the proxy executor; with several the first that is not torch's own.
+  std::string called_operator() const {
+    std::vector<std::string> operators = foreign_operators(session_.info());
+    return operators.empty() ? kProxyCall : "operator " + operators.front();
   }
 
   /// The way back from `kernel` to the inputs: with what each call left, where the run comes to its end, else as the
@@ -311,7 +321,16 @@ class Guide {
     std::string change =
         change_for(*verdict_, broken,
                    std::find(unchecked.begin(), unchecked.end(), broken) != unchecked.end() || checked_.empty());
-    std::string culprit = culprit_.empty() ? "" : "kernel " + culprit_;
+    const bool in_operator = culprit_.starts_with("operator ");
+    std::string culprit = culprit_.empty() || in_operator ? culprit_ : "kernel " + culprit_;
+    if (in_operator && broken.empty())
+      change = "correct the operator's kernel: the package only calls it (`aotifuzz gate --ops LIBRARY` judges it)";
+    if (verdict_->cls == VerdictClass::kRejectsLegal)
+      for (const Explanation& one : report_.found)
+        if (one.line == 0 && one.text == refusal_) {
+          culprit = one.culprit;
+          change = one.change;
+        }
     report_.fault = verdict_->fault;
     out.push_back(std::string(verdict_->fault ? "fault: " : "gap: ") + verdict_->reason);
     const std::vector<std::string> operators = foreign_operators(session_.info());
@@ -334,7 +353,7 @@ class Guide {
     out.push_back("to change: " + change);
     // What the table says of an ending is a guess; this was seen.
     for (Explanation& one : report_.found)
-      if (is_ending(one.pattern)) {
+      if (is_ending(one.pattern) || (in_operator && one.pattern == "illegal-instruction")) {
         one.culprit = culprit.empty() ? verdict_->reason : culprit;
         one.change = change;
       }

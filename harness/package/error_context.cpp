@@ -268,6 +268,13 @@ void add_nan(const PackageInfo& package, const RecognisedError& error, Explanati
   const std::vector<KernelText> kernels = kernel_texts(package);
   const KernelFlow flow(package, kernels);
   const std::string buffer = captured(error, "buffer");
+  const std::vector<std::string> names = compiled_input_names(package);
+  for (size_t i = 0; i < names.size(); ++i)
+    if (package.compiled->input_names[i] == buffer) {
+      out->culprit = "input " + names[i] + " holds it already when the package is called";
+      out->change = "look at where " + names[i] + " comes from: the package did not make it";
+      add(out, "input", names[i]);
+    }
   for (size_t i = 0; i < flow.calls().size(); ++i)
     for (const FlowCall::Argument& argument : flow.calls()[i].arguments)
       if (argument.written && argument.actual == buffer) {

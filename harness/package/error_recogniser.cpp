@@ -104,9 +104,14 @@ std::optional<Captures> match_text(std::string_view pattern, std::string_view li
   const std::vector<Piece> pieces = pieces_of(pattern);
   if (pieces.empty()) return std::nullopt;
   const std::string_view first = pieces[0].literal;
+  if (first.empty()) {  // at the beginning of each word
+    for (size_t at = 0; at < line.size(); ++at)
+      if (at == 0 || !is_word(line[at - 1]))
+        if (std::optional<Captures> captures = match_here(pieces, line.substr(at))) return captures;
+    return std::nullopt;
+  }
   for (size_t at = line.find(first); at != std::string_view::npos; at = line.find(first, at + 1)) {
     if (std::optional<Captures> captures = match_here(pieces, line.substr(at))) return captures;
-    if (first.empty()) break;
   }
   return std::nullopt;
 }
