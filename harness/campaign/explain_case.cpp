@@ -1,6 +1,7 @@
 #include "campaign/explain_case.h"
 
 #include <algorithm>
+#include <set>
 
 #include "campaign/confirmed_reduction.h"
 #include "campaign/explain_finding.h"
@@ -85,8 +86,11 @@ class Guide {
     for (const RecognisedError& error : recognise_errors(words)) {
       // That checks assume sizes of 2 and more is no news where something else is wrong.
       if ((verdict_ || !refusal_.empty()) && words == checked_ && error.captures.contains("least")) continue;
-      const auto same = std::find_if(report_.found.begin(), report_.found.end(),
-                                     [&](const Explanation& one) { return one.pattern == error.pattern->id; });
+      const auto same = std::find_if(report_.found.begin(), report_.found.end(), [&](const Explanation& one) {
+        return one.pattern == error.pattern->id &&
+               (is_ending(one.pattern) || one.text.find(error.text) != std::string::npos);
+      });
+      seen_.insert(error.pattern->id);
       if (same != report_.found.end()) continue;
       Explanation one = explain_error(error, options_.paths);
       one.line = 0;
@@ -277,7 +281,12 @@ class Guide {
     std::vector<std::string>& out = report_.conclusion;
     const Explanation* index = nullptr;
     for (const Explanation& one : report_.found)
-      if (one.pattern == "index-out-of-bounds") index = &one;
+      if (one.pattern == "index-out-of-bounds" && !refusal_.empty() && one.text.find(refusal_) != std::string::npos)
+        index = &one;
+    for (const Explanation& one : report_.found)
+      if (one.line && !seen_.contains(one.pattern) && one.pattern != "wrong-numbers")
+        report_.notes.push_back("the case does not give the error of line " + std::to_string(one.line) +
+                                " of the log [" + one.pattern + "]");
     if (verdict_) {
       of_verdict();
     } else if (!refusal_.empty() && triage_.has_reference && !reference_accepts_) {
@@ -305,7 +314,7 @@ class Guide {
                     (reference_accepts_ && !verdict_ && refusal_.empty()
                          ? ", and the reference has it too: the input or the model is at fault, not the compiled code"
                          : ""));
-    if (index && !refusal_.empty()) {
+    if (index) {
       out.push_back("culprit: " + index->culprit);
       out.push_back("to change: " + index->change);
     }
@@ -367,6 +376,7 @@ class Guide {
   std::vector<Violation> broken_;
   std::optional<Verdict> verdict_;
   std::string refusal_, checked_, reference_, culprit_, nan_, not_judged_;
+  std::set<std::string> seen_;  ///< rows that the runs' own words match
   bool reference_accepts_ = false, finished_ = false;
 };
 

@@ -64,6 +64,20 @@ std::string last_lines(const std::vector<std::string>& made) {
   return out;
 }
 
+/// Is an index that these lines make the value that was read, but for its type and for negative ones that are wrapped?
+bool is_copy(const std::vector<std::string>& made) {
+  bool adds = false, chooses = false;
+  for (const std::string& line : made) {
+    for (const char* computed : {"tmp_acc", ".store(", "tl.store(", "tl.sum", " * ", " - ", " / ", " % ", "div_floor"})
+      if (line.find(computed) != std::string::npos && line.find("_ptr") == std::string::npos) return false;
+    if (line.find("out_ptr") != std::string::npos) return false;
+    adds = adds || (line.find(" + ") != std::string::npos && line.find("_ptr") == std::string::npos);
+    chooses = chooses || line.find(" ? ") != std::string::npos || line.find("tl.where(") != std::string::npos ||
+              line.find("blendv") != std::string::npos;
+  }
+  return !adds || chooses;
+}
+
 void add_index_check(const PackageInfo& package, const KernelFlow& flow, const IndexCheck& check,
                      const std::string& index, const std::string& bound, Explanation* out) {
   add(out, "kernel", check.kernel);
@@ -101,11 +115,14 @@ void add_index_check(const PackageInfo& package, const KernelFlow& flow, const I
   std::string limit = bound;
   while (limit.ends_with('L') || limit.ends_with('U')) limit.pop_back();
   if (const std::string meaning = given(limit); !meaning.empty() && meaning != limit) limit = meaning;
+  const auto calls = std::count_if(flow.calls().begin(), flow.calls().end(),
+                                   [&](const FlowCall& one) { return one.kernel == check.kernel; });
+  if (calls > 1) {
+    add(out, "called", std::to_string(calls) + " times: what is said above is of the first call");
+    return;
+  }
   if (inputs.empty()) return;
-  const bool copied = direct && check.made.size() <= 8 &&
-                      std::none_of(check.made.begin(), check.made.end(), [](const std::string& line) {
-                        return line.find("tmp_acc") != std::string::npos || line.find(".store(") != std::string::npos;
-                      });
+  const bool copied = direct && is_copy(check.made);
   const std::string which = (inputs.size() > 1 ? "inputs " : "input ") + joined(inputs);
   if (copied && inputs.size() == 1) {
     out->culprit = "the values of input " + inputs[0] + ": " + check.kernel + " uses them as an index below " + limit;

@@ -74,6 +74,14 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
 }
 
+/// A log may hold what a terminal takes for orders.
+std::string printable(std::string_view line) {
+  std::string out(line);
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return out;
+}
+
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -130,7 +138,7 @@ std::vector<RecognisedError> recognise_errors(std::string_view log) {
       if (same != found.end())
         ++same->times;
       else
-        found.push_back({&row, i + 1, 1, std::string(lines[i].substr(0, kShownMax)), std::move(*captures)});
+        found.push_back({&row, i + 1, 1, printable(lines[i].substr(0, kShownMax)), std::move(*captures)});
       break;
     }
   }

@@ -127,6 +127,14 @@ TEST_F(Explain, APackageOfTorchAloneTellsTheSame) {
   EXPECT_THAT(fact(index, "guards the load"), HasSubstr("weight tokens.weight"));
 }
 
+TEST_F(Explain, ACaseThatGivesAnotherErrorThanTheLogIsSaidTo) {
+  PACKED(package, "example.embedding_mlp");
+  const json report = explain({file("log.txt", "index out of bounds: 0 <= tmp2 < 100L"), "--package", package, "--case",
+                               input("input x f32[2,3,16] const(1.0)\ninput idx i64[2,3] const(7)\n")});
+  EXPECT_THAT(report["notes"].dump(), HasSubstr("does not give the error of line 1"));
+  EXPECT_THAT(conclusion(report), HasSubstr("nothing goes wrong"));
+}
+
 TEST_F(Explain, ATextOfAnotherPackageIsSaidToBeOne) {
   PACKED(package, "example.embedding_mlp");
   const json index = row(explain_text("index out of bounds: 0 <= tmp99 < 3L", package), "index-out-of-bounds");

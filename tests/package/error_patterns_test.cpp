@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -22,6 +24,13 @@ TEST(ErrorPatterns, EachRowRecognisesItsExamplesAndNoOtherTakesThem) {
       }
     }
   }
+}
+
+TEST(ErrorPatterns, ReadmeNamesEachRow) {
+  std::ifstream in(AOTIFUZZ_README);
+  const std::string readme(std::istreambuf_iterator<char>(in), {});
+  for (const ErrorPattern& row : error_patterns())
+    EXPECT_NE(readme.find("`" + std::string(row.id) + "`"), std::string::npos) << row.id;
 }
 
 TEST(ErrorPatterns, EachRowSaysEverything) {

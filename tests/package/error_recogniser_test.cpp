@@ -91,6 +91,9 @@ TEST(ErrorRecogniser, LongAndBinaryTextIsHarmless) {
   std::string bytes;
   for (int i = 0; i < 5000; ++i) bytes += static_cast<char>(i * 31);
   recognise_errors(bytes);
+  const std::vector<RecognisedError> coloured = recognise_errors("\x1b[31mAborted (core dumped)\x1b[0m");
+  ASSERT_THAT(coloured, SizeIs(1));
+  EXPECT_EQ(coloured[0].text, " [31mAborted (core dumped) [0m");
   std::string open;
   for (int i = 0; i < 1000; ++i) open += "input_handles[";
   EXPECT_THAT(ids(open), IsEmpty());
