@@ -25,13 +25,15 @@ std::vector<Piece> pieces_of(std::string_view pattern) {
   while (!pattern.empty()) {
     Piece piece;
     const size_t open = pattern.find('{');
-    piece.literal = pattern.substr(0, open);
+    const size_t close = open == std::string_view::npos ? open : pattern.find('}', open);
+    piece.literal = pattern.substr(0, close == std::string_view::npos ? close : open);
     pattern.remove_prefix(piece.literal.size());
-    const size_t close = pattern.find('}');
-    if (close != std::string_view::npos && close >= 2) {
-      piece.name = pattern.substr(1, close - 2);
-      piece.kind = pattern[close - 1];
-      pattern.remove_prefix(close + 1);
+    if (const size_t length = close == std::string_view::npos ? 0 : close - open + 1; length > 0) {
+      if (length >= 4) {  // "{n#}"
+        piece.name = pattern.substr(1, length - 3);
+        piece.kind = pattern[length - 2];
+      }
+      pattern.remove_prefix(length);
     }
     pieces.push_back(piece);
   }
@@ -109,6 +111,10 @@ std::optional<Captures> match_row(const ErrorPattern& row, const std::vector<std
 }  // namespace
 
 std::optional<Captures> match_text(std::string_view pattern, std::string_view line) {
+  // Nearly every line has nothing to do with a pattern: its first fixed part says so at once.
+  std::string_view fixed = pattern;
+  if (fixed.starts_with('{')) fixed.remove_prefix(std::min(fixed.find('}'), fixed.size() - 1) + 1);
+  if (line.find(fixed.substr(0, fixed.find('{'))) == std::string_view::npos) return std::nullopt;
   const std::vector<Piece> pieces = pieces_of(pattern);
   if (pieces.empty()) return std::nullopt;
   const std::string_view first = pieces[0].literal;
