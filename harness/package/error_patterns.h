@@ -23,7 +23,8 @@ struct ErrorPattern {
   /// A text that this row must recognise, as some torch printed it, and who saw it there.
   struct Example {
     const char* text;    ///< lines of a log
-    const char* source;  ///< "torch 2.15.0", "pytorch#136369", "faults.md"
+    const char* source;  ///< "torch 2.15.0, CPU" was seen, "text of" and "form of" were read in the sources, the others
+                         ///< are public reports
   };
   const char* id;
   const char* title;
