@@ -5,6 +5,7 @@
 
 #include "package/archive.h"
 #include "package/kernel_report.h"
+#include "package/kernel_texts.h"
 #include "package/op_name.h"
 
 namespace aotifuzz {
@@ -74,56 +75,20 @@ std::string argument_text(const PackageInfo& package, const KernelArgument& argu
          (known && symbolic != concrete ? " = [" + concrete + "]" : "");
 }
 
-/// First and last line of a C++ kernel in a generated file.
-std::optional<std::pair<size_t, size_t>> lines_of(const std::vector<std::string_view>& lines,
-                                                  const std::string& kernel) {
-  const std::string head = " " + kernel + "(";
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (!lines[i].starts_with("extern \"C\"") || lines[i].find(head) == std::string_view::npos) continue;
-    // A declaration ends with its parameters.
-    size_t at = i;
-    while (at < lines.size() && lines[at].find_first_of("{;") == std::string_view::npos) ++at;
-    if (at == lines.size() || lines[at].find('{') == std::string_view::npos) continue;
-    const size_t last = std::find(lines.begin() + static_cast<long>(at), lines.end(), "}") - lines.begin();
-    if (last < lines.size()) return std::pair(i, last);
-  }
-  return std::nullopt;
-}
-
-std::vector<std::string_view> split_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 }  // namespace
 
 std::optional<KernelSource> kernel_source(const PackageInfo& package, const std::string& kernel) {
   if (package.kernels)
     if (const auto known = package.kernels->sources.find(kernel); known != package.kernels->sources.end())
       return KernelSource{kernel, known->second};
-  const Result<Archive> archive = Archive::open(package.path);
-  if (!archive || !package.compiled) return std::nullopt;
-  const std::string folder = "data/aotinductor/" + package.compiled->name + "/";
-  for (const Archive::Member& member : archive->members()) {
-    std::string_view name = member.name;
-    if (name.starts_with(archive->root())) name.remove_prefix(archive->root().size());
-    if (!name.starts_with(folder) || !name.ends_with(".cpp")) continue;
-    const Result<std::string> text = archive->read(name);
-    if (!text) continue;
-    const std::vector<std::string_view> lines = split_lines(*text);
-    const auto found = lines_of(lines, kernel);
-    if (!found) continue;
-    KernelSource out;
-    out.where = std::string(name.substr(folder.size())) + ":" + std::to_string(found->first + 1) + "-" +
-                std::to_string(found->second + 1);
-    for (size_t i = found->first; i <= found->second; ++i) out.text += std::string(lines[i]) + "\n";
-    return out;
-  }
+  for (const GeneratedFile& file : generated_files(package))
+    for (KernelText& one : kernel_texts(file)) {
+      if (one.kernel != kernel) continue;
+      const size_t lines = static_cast<size_t>(std::count(one.text.begin(), one.text.end(), '\n'));
+      return KernelSource{
+          one.where + ":" + std::to_string(one.first_line) + "-" + std::to_string(one.first_line + lines - 1),
+          std::move(one.text)};
+    }
   return std::nullopt;
 }
 
@@ -150,7 +115,7 @@ std::string crash_line(const PackageInfo& package, const std::string& stack) {
     if (!found.empty()) return place;  // which of them is not known
     const Result<std::string> text = archive->read(name);
     if (!text) return place;
-    const std::vector<std::string_view> lines = split_lines(*text);
+    const std::vector<std::string_view> lines = lines_of_text(*text);
     if (number > lines.size()) return place;
     std::string_view line = lines[number - 1];
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));

@@ -8,6 +8,7 @@
 #include "targets/audit_command.h"
 #include "targets/corpus_command.h"
 #include "targets/doctor_command.h"
+#include "targets/explain_command.h"
 #include "targets/fuzz_command.h"
 #include "targets/gate_command.h"
 #include "targets/inspect_command.h"
@@ -38,6 +39,7 @@ int main(int argc, char** argv) {
   TraceCommand trace;
   GateCommand gate;
   AuditCommand audit;
+  ExplainCommand explain;
   CLI::App& fuzz_app = *app.add_subcommand("fuzz", "Fuzz a package");
   CLI::App& run_app = *app.add_subcommand("run", "Run a package once on your own inputs, in every mode");
   CLI::App& replay_app = *app.add_subcommand("replay", "Say for each case: still fails, fixed, changed, or flaky");
@@ -52,6 +54,8 @@ int main(int argc, char** argv) {
   CLI::App& gate_app = *app.add_subcommand("gate", "Judge the metas and kernels of a custom operators' library");
   CLI::App& audit_app =
       *app.add_subcommand("audit", "Say what a package declares, what it enforces, and where it is safe");
+  CLI::App& explain_app =
+      *app.add_subcommand("explain", "Say what an error means, what is at fault and what to change");
   fuzz.declare(fuzz_app);
   run.declare(run_app);
   replay.declare(replay_app);
@@ -64,6 +68,7 @@ int main(int argc, char** argv) {
   trace.declare(trace_app);
   gate.declare(gate_app);
   audit.declare(audit_app);
+  explain.declare(explain_app);
   try {
     app.parse(argc, argv);
     const int code = fuzz_app.parsed()       ? fuzz.run()
@@ -77,6 +82,7 @@ int main(int argc, char** argv) {
                      : trace_app.parsed()    ? trace.run()
                      : gate_app.parsed()     ? gate.run()
                      : audit_app.parsed()    ? audit.run()
+                     : explain_app.parsed()  ? explain.run()
                                              : inspect.run();
     // What went to a full disk is lost: an exit code of success would be a lie.
     if (std::fflush(stdout) != 0 || std::ferror(stdout))

@@ -15,4 +15,10 @@ wait $first || status=$?
 
 # As users without pack have them: a stock package, and the program in a file of its own.
 pack "$models/example.py:embedding_mlp" "$models/example.py:argmax_transposed" -o "$out" --no-reference --save-reference || status=$?
+
+# What `aotifuzz explain` is tried on; two of them need a setting.
+failing=$repo/tests/support/explain_models.py
+pack "$failing:computed_index" "$failing:running_index" "$failing:custom_operator" -o "$out" || status=$?
+pack "$failing:logarithm" -o "$out" --config nan_asserts=True || status=$?
+pack "$failing:one_layer" -o "$out" --config aot_inductor.package_constants_in_so=False || status=$?
 exit $status

@@ -1,0 +1,132 @@
+#include "targets/explain_command.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "campaign/explain_case.h"
+#include "campaign/explain_finding.h"
+#include "package/error_context.h"
+#include "store/atomic_file.h"
+#include "store/explanation_text.h"
+#include "targets/command_options.h"
+#include "targets/say.h"
+
+namespace aotifuzz {
+namespace {
+
+constexpr size_t kLogMax = 64 << 20;
+
+std::string read_log(const std::string& file) {
+  std::ifstream in;
+  if (file != "-") {
+    in.open(file, std::ios::binary);
+    if (!in)
+      throw HarnessError("cannot read the log", file,
+                         "give a readable file, a finding's folder, or - for standard input");
+  }
+  std::istream& from = file == "-" ? std::cin : in;
+  std::string text(std::istreambuf_iterator<char>(from), {});
+  // Errors stand at the end of a log.
+  if (text.size() > kLogMax) {
+    say("{}: only its last {} MiB are read\n", file, kLogMax >> 20);
+    text.erase(0, text.size() - kLogMax);
+  }
+  return text;
+}
+
+}  // namespace
+
+void ExplainCommand::declare(CLI::App& app) {
+  app.add_option("FILE", file_,
+                 "Log or error text, - for standard input, or a finding's folder (default: standard input, unless "
+                 "--case is given)");
+  app.add_option("--case", case_, "Case text or finding folder: the debugging guide's steps are done on it");
+  package_.declare(app);
+  app.add_option("--timeout", timeout_, "Time limit of one run of the case")->capture_default_str();
+  app.add_option("--reduce-runs", reduce_runs_, "Most runs for the smallest input; 0 = do not look for it")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  app.add_flag("--json", json_, "As JSON on stdout");
+}
+
+int ExplainCommand::run() {
+  const bool folder = !file_.empty() && file_ != "-" && std::filesystem::is_directory(file_);
+  if (folder && !case_.empty())
+    throw UsageError("a finding's folder and a case", "--case " + case_, "give one of them");
+  if (folder) case_ = file_;
+  if (package_.packages().size() > 1)
+    throw UsageError("more than one package", "--package " + package_.packages()[1], "give one");
+  ExplainReport report;
+  std::string log;
+  if (!folder && (!file_.empty() || case_.empty())) log = read_log(file_.empty() ? "-" : file_);
+  const std::vector<RecognisedError> errors = recognise_errors(log);
+
+  ExplainPaths paths{package_.packages().empty() ? "" : package_.packages().front(), case_};
+  std::optional<CorpusEntry> entry;
+  if (!case_.empty()) entry = read_one_case(case_);
+  SessionRequest request;
+  if (entry)
+    request = package_.request_for(*entry);
+  else if (!paths.package.empty())
+    request = package_.request_for(CorpusEntry{}, paths.package, package_.torch());
+  paths.package = request.package.path;
+
+  if (folder && std::filesystem::exists(file_ + "/finding.json")) {
+    const Result<FindingRecord> record = parse_finding_record(read_file(file_ + "/finding.json"));
+    if (!record)
+      throw HarnessError("the finding cannot be read: " + record.error().what,
+                         file_ + "/finding.json, " + record.error().where, "give a folder below OUT/findings");
+    report.found.push_back(explain_finding(*record, paths));
+    report.fault = record->verdict.fault;
+  }
+
+  std::optional<PackageInfo> info;
+  if (!paths.package.empty()) {
+    request.package.kernels = true;
+    info = read_package(request.package);
+  }
+  for (const RecognisedError& error : errors) {
+    report.found.push_back(explain_error(error, paths));
+    if (info) add_package_facts(*info, error, &report.found.back());
+  }
+  if (info && !entry) report.notes = package_hazards(*info);
+  if (entry) {
+    request.timeout = duration_option("--timeout", timeout_);
+    request.kernels_every = 1;
+    try {
+      PackageSession session(request);
+      say_if(session.torch_note());
+      session.require_fitting(entry->input, entry->path);
+      explain_case(session, *entry, {paths, reduce_runs_}, &report);
+    } catch (const HarnessError& error) {
+      // What keeps the package from being loaded is an error to explain, too.
+      const std::vector<RecognisedError> at_load = recognise_errors(error.what());
+      if (at_load.empty()) throw;
+      for (const RecognisedError& one : at_load) {
+        report.found.push_back(explain_error(one, paths));
+        report.found.back().line = 0;
+        add_package_facts(*info, one, &report.found.back());
+        report.conclusion.push_back("the package cannot be run here: " + report.found.back().title);
+        report.conclusion.push_back("to change: " + report.found.back().change);
+      }
+      report.steps.push_back({"load", error.what(), true});
+    }
+  }
+  const bool nothing = report.found.empty() && report.conclusion.empty();
+  if (nothing)
+    report.notes.push_back(
+        "nothing in the text is known here: run `aotifuzz explain --package PACKAGE --case CASE` on the input that "
+        "failed, or `aotifuzz fuzz PACKAGE --for 10m` to find one; `aotifuzz doctor` says whether this installation is "
+        "sound");
+  if (json_)
+    std::cout << explanations_json(report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  else
+    print_explanations(report, std::cout);
+  std::cout.flush();
+  if (nothing) return kExitWorld;
+  return report.fault ? kExitFaults : kExitNoFaults;
+}
+
+}  // namespace aotifuzz

@@ -1,0 +1,103 @@
+#include "package/error_recogniser.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+
+namespace aotifuzz {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+std::vector<std::string> ids(const std::string& log) {
+  std::vector<std::string> out;
+  for (const RecognisedError& error : recognise_errors(log)) out.push_back(error.pattern->id);
+  return out;
+}
+
+TEST(ErrorRecogniser, PlaceholdersTakeWhatTheySay) {
+  const auto one = match_text("0 <= {index~} < {bound*}` failed", "Assertion `index: 0 <= tmp4 < ks0*2` failed.");
+  ASSERT_TRUE(one.has_value());
+  EXPECT_THAT(*one, UnorderedElementsAre(Pair("index", "tmp4"), Pair("bound", "ks0*2")));
+  EXPECT_EQ(match_text("got: {got#}", "got: -12, more")->at("got"), "-12");
+  EXPECT_FALSE(match_text("got: {got#}", "got: x").has_value());
+  EXPECT_FALSE(match_text("a {x~} b", "a  b").has_value());
+  EXPECT_EQ(match_text("in {name~}", "at least one in buf0.")->at("name"), "buf0.");
+  EXPECT_EQ(match_text("device {a~} and {b~}!", "on device cuda:0 and cpu!")->at("a"), "cuda:0");
+  // Its beginning may stand there twice.
+  EXPECT_EQ(match_text("dim {n#}", "dim x, dim 3")->at("n"), "3");
+}
+
+TEST(ErrorRecogniser, SameLinesAreCountedAndOthersKeptApart) {
+  std::string log = "started\n";
+  for (int thread = 0; thread < 40; ++thread)
+    log += "unknown:0: unknown: block: [0,0,0], thread: [" + std::to_string(thread) +
+           ",0,0] Assertion `index out of bounds: 0 <= tmp4 < ks0` failed.\n";
+  log += "x: Assertion `index out of bounds: 0 <= tmp9 < 12` failed.\n";
+  const std::vector<RecognisedError> errors = recognise_errors(log);
+  ASSERT_THAT(errors, SizeIs(2));
+  EXPECT_EQ(errors[0].line, 2u);
+  EXPECT_EQ(errors[0].times, 40u);
+  EXPECT_EQ(errors[1].line, 42u);
+  EXPECT_EQ(errors[1].captures.at("bound"), "12");
+}
+
+TEST(ErrorRecogniser, AConsequenceIsLeftOutWhereItsCauseIsTold) {
+  const std::string consequence = "RuntimeError: CUDA error: device-side assert triggered\n";
+  EXPECT_THAT(ids(consequence), ::testing::ElementsAre("device-assert"));
+  EXPECT_THAT(ids("Assertion `index out of bounds: 0 <= tmp4 < 9` failed.\n" + consequence),
+              ::testing::ElementsAre("index-out-of-bounds"));
+  // torch 2.11: the cause on stderr, this in the exception.
+  EXPECT_THAT(ids("Error: input_handles[0]: unmatched dim value at 2, expected: 16, but got: 15\n\n"
+                  "RuntimeError: run_func_( container_handle_, input_handles.data()) API call failed at "
+                  "/pytorch/torch/csrc/inductor/aoti_runner/model_container_runner.cpp, line 144\n"),
+              ::testing::ElementsAre("input-size"));
+}
+
+TEST(ErrorRecogniser, TheLineAfterSaysWhetherItIsAnInput) {
+  const std::string line = "Error: expected size 9==7, stride 1==1 at dim=1\n";
+  EXPECT_THAT(ids(line + "Error in op: input\n"), ::testing::ElementsAre("input-layout"));
+  EXPECT_THAT(ids(line + "Error in op: torch.ops.my.halve.default\n"), ::testing::ElementsAre("custom-op-fake"));
+  EXPECT_THAT(ids(line), ::testing::ElementsAre("size-or-stride"));
+}
+
+TEST(ErrorRecogniser, InnocentLogsMatchNothing) {
+  for (const char* log :
+       {// Loader and compiler, torch 2.11.0 and 2.15.0.
+        "W1130 23:44:13.237000 8848 torch/utils/cpp_extension.py:183] No CUDA runtime is found, using "
+        "CUDA_HOME='/usr/local/cuda'",
+        "[WARNING] Could not dlsym AOTInductorModelContainerUpdateConstantBufferFromCpu: undefined",
+        "torch/export/pt2_archive/_package.py:790: UserWarning: The given buffer is not writable, and PyTorch does "
+        "not support non-writable tensors.",
+        "FutureWarning: `isinstance(treespec, LeafSpec)` is deprecated, use `isinstance(treespec, TreeSpec) and "
+        "treespec.is_leaf()` instead.",
+        "W1201 serialize.py:1438] Unsure how to serialize the given empty list, as we don't know what is the type "
+        "of this argument.",
+        "AUTOTUNE addmm(28x32, 28x16, 16x32)\n  cpp_CppMicroGemmFP32Vec_0 0.0110 ms 100.0%",
+        // aotifuzz' own output of a clean run.
+        "aotifuzz: 10000 cases in 9 s, 1111/s; faults: 0; gaps: 3; children died 12",
+        "loaded\nran [torch.Size([4, 7, 32]), torch.Size([4, 14, 32])]", "", "\n\n\n",
+        "index out of bounds was not seen; expected size of the batch: 4; NaN in the docs", "timed in 12 s"})
+    EXPECT_THAT(ids(log), IsEmpty()) << log;
+}
+
+TEST(ErrorRecogniser, LongAndBinaryTextIsHarmless) {
+  const std::string noise(200'000, 'i');
+  EXPECT_THAT(ids(noise + "index out of bounds: 0 <= tmp2 < 5L"), IsEmpty());
+  std::string bytes;
+  for (int i = 0; i < 5000; ++i) bytes += static_cast<char>(i * 31);
+  recognise_errors(bytes);
+  const std::vector<RecognisedError> coloured = recognise_errors("\x1b[31mAborted (core dumped)\x1b[0m");
+  ASSERT_THAT(coloured, SizeIs(1));
+  EXPECT_EQ(coloured[0].text, " [31mAborted (core dumped) [0m");
+  std::string open;
+  for (int i = 0; i < 1000; ++i) open += "input_handles[";
+  EXPECT_THAT(ids(open), IsEmpty());
+}
+
+}  // namespace
+}  // namespace aotifuzz

@@ -1,0 +1,83 @@
+"""Real errors of torch that reach a log from Python, each under a line `== NAME`: python explain_errors.py PACKAGE, where PACKAGE
+is the packed model example.embedding_mlp. For tests/e2e/explain_test.cpp."""
+import ctypes
+import logging
+import subprocess
+import sys
+import warnings
+
+import torch
+
+warnings.simplefilter("ignore")
+
+
+def section(name, action):
+    print("==", name, flush=True)
+    try:
+        action()
+    except BaseException as error:  # whatever it is, it is what the log would say
+        print(f"{type(error).__name__}: {error}", flush=True)
+
+
+def no_fake():
+    library = torch.library.Library("explain_lab", "DEF")
+    library.define("nofake(Tensor x) -> Tensor")
+    library.impl("nofake", lambda x: x.clone(), "CPU")
+
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return torch.ops.explain_lab.nofake(x)
+
+    torch.export.export(Model(), (torch.ones(3),))
+
+
+def data_dependent():
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return x + 1 if int(x.sum().item()) == 5 else x
+
+    torch.export.export(Model(), (torch.ones(3),))
+
+
+def constraint():
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return x + torch.ones(4)
+
+    torch.export.export(Model(), (torch.ones(4),), dynamic_shapes=({0: torch.export.Dim("n", min=1, max=64)},))
+
+
+def program_refuses():
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return x + 1
+
+    program = torch.export.export(Model(), (torch.ones(4),), dynamic_shapes=({0: torch.export.Dim("n", min=3, max=64)},))
+    program.module()(torch.ones(65))
+
+
+def deprecated():
+    logging.getLogger("torch").addHandler(logging.StreamHandler(sys.stdout))
+    try:
+        torch._export.aot_load("/nowhere.so", "cpu")
+    except RuntimeError:
+        pass  # the warning is what this is about
+
+
+def too_few():
+    torch._inductor.aoti_load_package(sys.argv[1])(torch.ones(4, 7, 16))
+
+
+section("custom-op-no-fake", no_fake)
+section("data-dependent", data_dependent)
+section("export-constraint", constraint)
+section("program-refuses", program_refuses)
+section("wrong-numbers", lambda: torch.testing.assert_close(torch.ones(3), torch.ones(3) + 1e-2))
+section("index-out-of-bounds-in-aten", lambda: torch.nn.functional.embedding(torch.tensor([7]), torch.ones(4, 2)))
+section("missing-library", lambda: ctypes.CDLL("libnobody_has_this.so"))
+section("missing-operator", lambda: torch.ops.explain_lab.nobody(torch.ones(3)))
+section("hang", lambda: subprocess.run([sys.executable, "-c", "import time; time.sleep(60)"], timeout=0.2))
+section("out-of-memory", lambda: torch.empty(1 << 50))
+section("deprecated-api", deprecated)
+section("input-count", too_few)
+print("== end", flush=True)
