@@ -65,13 +65,12 @@ class CampaignJob {
 
   void draw_guided() {
     GuidedDraws draws(*parts_.engine, parts_.source, index_, jobs_, board_.first_case(index_));
-    for (;;) {
-      const Case c = draws.next();
-      const std::vector<Violation> broken = violations(triage_.contract, c);
-      const CampaignBoard::Next next = board_.next(c, broken);
+    while (const std::optional<Case> c = draws.next([this] { return board_.stopped() || board_.out_of_time(); })) {
+      const std::vector<Violation> broken = violations(triage_.contract, *c);
+      const CampaignBoard::Next next = board_.next(*c, broken);
       if (next == CampaignBoard::Next::kEnd) break;
       if (next == CampaignBoard::Next::kRun) {
-        run_case(c, broken, &draws);
+        run_case(*c, broken, &draws);
       } else {
         draws.passed_over();
       }

@@ -34,8 +34,8 @@ int move_up(int fd) {
   return check_fd(moved, "fcntl");
 }
 
-/// Its own limits on time and memory of a unit are off: the worker's hold. Signals and leaks of the engine are nobody's
-/// business.
+/// Its own limits on time and memory of a unit are off: the worker's hold. Nor does it keep slow units and those at which
+/// it died itself, which it would put into the folder that the user works in.
 std::vector<std::string> words_of(const EngineOptions& options) {
   // 0 would have libFuzzer take the time.
   const uint64_t seed = options.seed % 0xffffffff == 0 ? 1 : options.seed % 0xffffffff;
@@ -46,6 +46,13 @@ std::vector<std::string> words_of(const EngineOptions& options) {
                                     "-timeout=0",
                                     "-rss_limit_mb=0",
                                     "-detect_leaks=0",
+                                    "-report_slow_units=2000000000",
+                                    "-handle_segv=0",
+                                    "-handle_bus=0",
+                                    "-handle_abrt=0",
+                                    "-handle_ill=0",
+                                    "-handle_fpe=0",
+                                    "-handle_xfsz=0",
                                     "-handle_int=0",
                                     "-handle_term=0",
                                     "-verbosity=0"};

@@ -2,9 +2,17 @@
 
 #include <optional>
 
+#include "core/error.h"
 #include "store/case_text.h"
 
 namespace aotifuzz {
+
+namespace {
+
+/// libFuzzer drops a text that is too long for it and asks for another.
+constexpr int kMadeInVainMax = 10'000;
+
+}  // namespace
 
 GuidedDraws::GuidedDraws(EngineProcess& engine, const CaseSource& source, size_t job, size_t jobs, uint64_t position)
     : engine_(engine), source_(source), seeds_(source.seeds()), job_(job), jobs_(jobs), position_(position) {
@@ -39,17 +47,22 @@ Case GuidedDraws::make(const EngineRequest& request) {
   return other ? source_.cross(*from, *other, seed) : source_.mutate(*from, seed);
 }
 
-Case GuidedDraws::next() {
-  for (;;) {
+std::optional<Case> GuidedDraws::next(const std::function<bool()>& stopped) {
+  int made = 0;
+  while (!stopped()) {
     const EngineRequest request = engine_.next();
     if (request.kind != EngineRequest::Kind::kRun) {
+      if (++made > kMadeInVainMax)
+        throw HarnessError("libFuzzer runs none of the cases that it is given", "flags after --",
+                           "leave out flags that limit what a unit may be");
       engine_.answer_text(print_case(make(request)));
       continue;
     }
-    if (auto c = read(request.unit)) return std::move(*c);
+    if (auto c = read(request.unit)) return c;
     ++refused_;
     passed_over();
   }
+  return std::nullopt;
 }
 
 }  // namespace aotifuzz

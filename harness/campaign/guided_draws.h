@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,9 +20,9 @@ class GuidedDraws {
   /// `job` of `jobs`, which share the seeds; `position` as position() said when an earlier run ended.
   GuidedDraws(EngineProcess& engine, const CaseSource& source, size_t job, size_t jobs, uint64_t position);
 
-  /// The next case to run. Answer it with ran() or passed_over() before the next one. Throws HarnessError when the
-  /// engine ended.
-  Case next();
+  /// The next case to run; none once `stopped` says so. Answer it with ran() or passed_over() before the next one.
+  /// Throws HarnessError when the engine ended, or runs nothing of what it is given.
+  std::optional<Case> next(const std::function<bool()>& stopped);
   void ran(const std::vector<EngineCounter>& reached) { engine_.answer_counters(true, reached); }
   void passed_over() { engine_.answer_counters(false, {}); }
 

@@ -10,6 +10,7 @@
 
 #include "campaign/torch_builds.h"
 #include "campaign/worker_link.h"
+#include "package/error_context.h"
 #include "store/ledger.h"
 
 namespace aotifuzz {
@@ -143,6 +144,10 @@ PackageSession::PackageSession(SessionRequest request)
   for (const std::string& library : request_.ops)
     if (!std::filesystem::is_regular_file(library))
       throw UsageError("the op library is not a file", "--ops " + library, "give the path of a shared library");
+  if (!request_.without_weights_too && weights_left_out(info_))
+    throw HarnessError(
+        "the package holds no weights (package_constants_in_so=False): its first kernel would die of that",
+        request_.package.path, "compile it with the weights inside; inspect and explain work as it is");
 }
 
 const WorkerHello& PackageSession::hello() {

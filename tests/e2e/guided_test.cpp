@@ -148,6 +148,8 @@ TEST(Guided, FlagsOfLibFuzzerPassAndWrongOnesAreToldBeforeAnyWork) {
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"--engine", "libfuzzer", "--", "-fork=2"},
                                              {"--engine", "libfuzzer", "--", "-jobs=2"},
+           {"--engine", "libfuzzer", "--", "-max_len=10"},
+           {"--engine", "libfuzzer", "--", "-runs=10"},
                                              {"--engine", "random", "--", "-entropic=0"},
                                              {"--engine", "random", "--corpus", scratch / "corpus"},
                                              {"--engine", "afl"},
