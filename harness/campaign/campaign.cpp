@@ -10,6 +10,7 @@
 #include "campaign/feedback.h"
 #include "campaign/guided_draws.h"
 #include "core/check.h"
+#include "core/error.h"
 
 namespace aotifuzz {
 namespace {
@@ -42,15 +43,24 @@ class CampaignJob {
     if (parts_.engine) {
       draw_guided();
     } else {
-      draw_cases();
+      run_given();
+      draw_cases(board_.first_case(index_));
     }
     while (const auto gap = board_.next_gap_after_time()) look_into(*gap);
   }
 
  private:
-  void draw_cases() {
+  void run_given() {
+    const std::vector<Case> given = parts_.source.given();
+    for (size_t i = index_; i < given.size(); i += jobs_) {
+      const std::vector<Violation> broken = violations(triage_.contract, given[i]);
+      if (board_.next(given[i], broken) == CampaignBoard::Next::kRun) run_case(given[i], broken);
+    }
+  }
+
+  void draw_cases(uint64_t from) {
     const std::vector<Case> seeds = parts_.source.seeds();
-    for (uint64_t k = board_.first_case(index_);; ++k) {
+    for (uint64_t k = from;; ++k) {
       // The seed cases are the same for each job: they share them.
       if (k < seeds.size() && k % jobs_ != index_) continue;
       const Case c = k < seeds.size() ? seeds[k] : parts_.source.draw(k - seeds.size());
@@ -65,7 +75,8 @@ class CampaignJob {
 
   void draw_guided() {
     GuidedDraws draws(*parts_.engine, parts_.source, index_, jobs_, board_.first_case(index_));
-    while (const std::optional<Case> c = draws.next([this] { return board_.stopped() || board_.out_of_time(); })) {
+    bool lost = false;
+    while (const std::optional<Case> c = next_guided(draws, &lost)) {
       const std::vector<Violation> broken = violations(triage_.contract, *c);
       const CampaignBoard::Next next = board_.next(*c, broken);
       if (next == CampaignBoard::Next::kEnd) break;
@@ -78,6 +89,21 @@ class CampaignJob {
       if (const auto gap = board_.next_gap()) look_into(*gap);
     }
     board_.count_refused_units(draws.refused());
+    if (lost) draw_cases(draws.position());
+  }
+
+  /// An engine that ends before the first case is an error of its flags or its corpus; later on it takes nothing along.
+  std::optional<Case> next_guided(GuidedDraws& draws, bool* lost) {
+    try {
+      return draws.next([this] { return board_.stopped() || board_.out_of_time(); });
+    } catch (const HarnessError& error) {
+      if (draws.handed_out() == 0) throw;
+      const std::string what = error.what();
+      board_.note("from " + std::to_string(draws.handed_out()) + " cases of job " + std::to_string(index_ + 1) +
+                  " on, cases were drawn at random: " + what.substr(0, what.find('\n')));
+      *lost = true;
+      return std::nullopt;
+    }
   }
 
   void run_case(const Case& c, const std::vector<Violation>& broken, GuidedDraws* draws = nullptr) {

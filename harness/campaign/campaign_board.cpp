@@ -148,6 +148,11 @@ void CampaignBoard::count_pending_case() {
   ++cases_begun_;
 }
 
+void CampaignBoard::note(const std::string& sentence) {
+  const Guard guard(mutex_);
+  result_.statistics.notes.push_back(sentence);
+}
+
 void CampaignBoard::count_refused_units(uint64_t units) {
   const Guard guard(mutex_);
   result_.statistics.refused_units += units;

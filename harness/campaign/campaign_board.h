@@ -39,6 +39,8 @@ class CampaignBoard {
   Next next(const Case& c, const std::vector<Violation>& broken);
   /// For cases of an earlier run, which no limit holds back.
   void count_pending_case();
+  /// What did not go as asked for, as a sentence: the summary shows it.
+  void note(const std::string& sentence);
   /// Units of a guided campaign's corpus that are no case of this program.
   void count_refused_units(uint64_t units);
   /// Takes in a case that ran. What comes back is for this job to look into, now, each with conclude().

@@ -27,7 +27,7 @@ struct WorkerDeath {
   int signal = 0;
   int status = 0;
   Stage stage = Stage::kIdle;
-  std::string step;  ///< op or kernel being run; "" = not known
+  std::string step;             ///< op or kernel being run; "" = not known
   bool step_is_kernel = false;  ///< of the package
   bool reference_done = false;
   bool reference_accepts = false;

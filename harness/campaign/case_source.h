@@ -12,6 +12,8 @@ namespace aotifuzz {
 class CaseSource {
  public:
   virtual ~CaseSource() = default;
+  /// Run at the beginning of each run of a campaign, before anything else: cases that the user gives.
+  virtual std::vector<Case> given() const { return {}; }
   /// Tried first: edges of the contract, computed once.
   virtual std::vector<Case> seeds() const = 0;
   virtual Case draw(uint64_t k) const = 0;

@@ -34,8 +34,8 @@ int move_up(int fd) {
   return check_fd(moved, "fcntl");
 }
 
-/// Its own limits on time and memory of a unit are off: the worker's hold. Nor does it keep slow units and those at which
-/// it died itself, which it would put into the folder that the user works in.
+/// Its own limits on time and memory of a unit are off: the worker's hold. Nor does it keep slow units and those at
+/// which it died itself, which it would put into the folder that the user works in.
 std::vector<std::string> words_of(const EngineOptions& options) {
   // 0 would have libFuzzer take the time.
   const uint64_t seed = options.seed % 0xffffffff == 0 ? 1 : options.seed % 0xffffffff;
@@ -130,7 +130,17 @@ EngineProcess::~EngineProcess() {
 EngineRequest EngineProcess::next() {
   EngineRequest request;
   if (!receive_request(fd_, &request)) fail();
+  if (!asked_) require_known_flags();
+  asked_ = true;
   return request;
+}
+
+void EngineProcess::require_known_flags() const {
+  const std::string words = last_words();
+  const size_t at = words.find("unrecognized flag");
+  if (at == std::string::npos) return;
+  throw UsageError("libFuzzer does not know a flag", "-- " + words.substr(at, words.find('\n', at) - at),
+                   "see `aotifuzz fuzz PACKAGE -- -help=1`");
 }
 
 std::string EngineProcess::last_words() const {

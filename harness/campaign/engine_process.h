@@ -33,17 +33,20 @@ class EngineProcess {
   EngineProcess& operator=(const EngineProcess&) = delete;
 
   /// What the engine asks next, each to be answered before the next; waits for it. Throws HarnessError with libFuzzer's
-  /// last words when it ended: flags that it does not take, or a corpus folder that it cannot write to.
+  /// last words when it ended (a corpus folder that it cannot read), the first time UsageError for a flag that it does
+  /// not know, which libFuzzer itself passes over.
   EngineRequest next();
   void answer_text(const std::string& text) { send_text(fd_, text); }
   void answer_counters(bool ran, const std::vector<EngineCounter>& counters) { send_counters(fd_, ran, counters); }
 
  private:
   void start();
+  void require_known_flags() const;
   [[noreturn]] void fail();
   std::string last_words() const;
 
   EngineOptions options_;
+  bool asked_ = false;
   pid_t pid_ = -1;
   int fd_ = -1, log_fd_ = -1;
 };

@@ -15,8 +15,15 @@ constexpr int kMadeInVainMax = 10'000;
 }  // namespace
 
 GuidedDraws::GuidedDraws(EngineProcess& engine, const CaseSource& source, size_t job, size_t jobs, uint64_t position)
-    : engine_(engine), source_(source), seeds_(source.seeds()), job_(job), jobs_(jobs), position_(position) {
-  for (const Case& seed : seeds_)
+    : engine_(engine),
+      source_(source),
+      given_(source.given()),
+      seeds_(source.seeds()),
+      job_(job),
+      jobs_(jobs),
+      next_given_(job),
+      position_(position) {
+  for (const Case& seed : given_)
     for (const CaseInput& input : seed.inputs)
       if (input.values.file) files_[input.values.file->hash] = input.values.file;
 }
@@ -34,6 +41,11 @@ std::optional<Case> GuidedDraws::read(const std::string& unit) const {
 }
 
 Case GuidedDraws::make(const EngineRequest& request) {
+  if (next_given_ < given_.size()) {
+    const Case& given = given_[next_given_];
+    next_given_ += jobs_;
+    return given;
+  }
   while (position_ < seeds_.size() && position_ % jobs_ != job_) ++position_;
   const uint64_t k = position_++;
   if (k < seeds_.size()) return seeds_[k];
@@ -58,7 +70,10 @@ std::optional<Case> GuidedDraws::next(const std::function<bool()>& stopped) {
       engine_.answer_text(print_case(make(request)));
       continue;
     }
-    if (auto c = read(request.unit)) return c;
+    if (auto c = read(request.unit)) {
+      ++handed_out_;
+      return c;
+    }
     ++refused_;
     passed_over();
   }

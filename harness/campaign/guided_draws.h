@@ -14,7 +14,7 @@
 namespace aotifuzz {
 
 /// The draws of one job under libFuzzer: it decides which earlier case is built upon, the source makes the new one.
-/// The source's seeds come first, whatever libFuzzer builds upon. Not thread-safe.
+/// The source's given cases and its seeds come first, whatever libFuzzer builds upon. Not thread-safe.
 class GuidedDraws {
  public:
   /// `job` of `jobs`, which share the seeds; `position` as position() said when an earlier run ended.
@@ -26,6 +26,7 @@ class GuidedDraws {
   void ran(const std::vector<EngineCounter>& reached) { engine_.answer_counters(true, reached); }
   void passed_over() { engine_.answer_counters(false, {}); }
 
+  uint64_t handed_out() const { return handed_out_; }  ///< cases, by next()
   /// All draws below this one have been handed out.
   uint64_t position() const { return position_; }
   /// Units of the corpus folder that are no case of this program.
@@ -37,10 +38,11 @@ class GuidedDraws {
 
   EngineProcess& engine_;
   const CaseSource& source_;
-  std::vector<Case> seeds_;
-  std::map<uint64_t, std::shared_ptr<const FileValues>> files_;  ///< of seeds, by hash: units open no file
+  std::vector<Case> given_, seeds_;
+  std::map<uint64_t, std::shared_ptr<const FileValues>> files_;  ///< of given cases, by hash: units open no file
   size_t job_, jobs_;
-  uint64_t position_, refused_ = 0;
+  size_t next_given_;
+  uint64_t position_, handed_out_ = 0, refused_ = 0;
 };
 
 }  // namespace aotifuzz

@@ -18,10 +18,10 @@ class Statistics {
   uint64_t cases = 0;
   uint64_t judged = 0;  ///< cases with at least one pass, fail or mistrusted verdict
   uint64_t deaths = 0;
-  uint64_t passed_over = 0;  ///< drawn but not run: outside the contract in ways that bring nothing new
-  uint64_t steered_away = 0;  ///< within the contract, where a known fault always shows: drawn but not run
+  uint64_t passed_over = 0;               ///< drawn but not run: outside the contract in ways that bring nothing new
+  uint64_t steered_away = 0;              ///< within the contract, where a known fault always shows: drawn but not run
   std::vector<std::string> steered_from;  ///< where that is: "x.size(0) of class 2^4..2^5"
-  uint64_t refused_units = 0;  ///< of a guided campaign's corpus: no case of this program
+  uint64_t refused_units = 0;             ///< of a guided campaign's corpus: no case of this program
   uint64_t reduction_runs = 0;
   double reduction_us = 0;  ///< confirming and reducing, of all jobs together
   double elapsed_us = 0;    ///< whole campaign
@@ -34,8 +34,10 @@ class Statistics {
 
   /// Of all jobs together, as long as they look for findings.
   double cases_per_second() const;
-  /// Judging hardly anything must not look like finding nothing.
-  bool mostly_unjudged() const { return judged * 2 < cases; }
+  std::vector<std::string> notes;  ///< what did not go as asked for, one sentence each
+
+  /// Judging hardly anything, or nothing at all, must not look like finding nothing.
+  bool mostly_unjudged() const { return cases == 0 || judged * 2 < cases; }
 };
 
 }  // namespace aotifuzz

@@ -156,10 +156,14 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
   if (known_faults + known_gaps > 0) out += fmt::format("what is known lies in {}/findings\n", context.out);
   out += print_known_cases(context.known_cases);
   if (!context.report.empty()) out += fmt::format("report: {}\n", context.report);
-  if (statistics.mostly_unjudged())
+  for (const std::string& note : statistics.notes) out += "note: " + note + "\n";
+  if (statistics.cases == 0) {
+    out += "\nno case was run: this run says nothing about the package\n";
+  } else if (statistics.mostly_unjudged()) {
     out += fmt::format(
         "\nnothing was judged in {} of {} cases, for the reasons above: this run says little about the package\n",
         statistics.cases - statistics.judged, statistics.cases);
+  }
   return out;
 }
 
@@ -188,6 +192,7 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
   root["judged"] = statistics.judged;
   root["passed_over"] = statistics.passed_over;
   root["steered_away"] = statistics.steered_away;
+  root["notes"] = statistics.notes;
   root["steered_from"] = statistics.steered_from;
   root["refused_units"] = statistics.refused_units;
   root["within_contract"] = coverage.legal_shaped();

@@ -14,7 +14,7 @@ namespace aotifuzz {
 /// What triage must know of the package. Valid as long as the contract is.
 struct TriageContext {
   const Contract& contract;
-  bool has_reference = true;  ///< false: no ExportedProgram, so the contract alone says what is legal
+  bool has_reference = true;             ///< false: no ExportedProgram, so the contract alone says what is legal
   const PackageInfo* package = nullptr;  ///< null: of kernels only the names are known
 };
 
@@ -26,7 +26,8 @@ std::vector<Verdict> judge_result(const TriageContext& context, const Case& c, c
 /// "Same bug": section, class and signature. Two failed verdicts with the same key are one finding.
 std::string finding_key(const Verdict& verdict);
 
-/// The kernel that a failed verdict puts the error down to and the value that it leaves wrong there; "" = it names none.
+/// The kernel that a failed verdict puts the error down to and the value that it leaves wrong there; "" = it names
+/// none.
 std::string culprit_of(const Verdict& verdict);
 /// Does it speak of a kernel's value that no output of the package shows?
 bool is_hidden(const Verdict& verdict);

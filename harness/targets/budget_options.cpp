@@ -12,7 +12,7 @@ constexpr const char* kBudgetOfPr = "10m";
 /// Of what is left of a budget after the start: cases. The rest is for confirming and shrinking what they found last.
 constexpr double kShareOfCases = 0.8;
 /// Of a budget: from here on everything is broken off and written down.
-constexpr double kShareUntilStop = 0.96;
+constexpr double kShareUntilStop = 0.92;
 
 milliseconds share(milliseconds time, double part) {
   return milliseconds(static_cast<int64_t>(static_cast<double>(time.count()) * part));

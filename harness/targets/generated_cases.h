@@ -1,6 +1,5 @@
 #pragma once
 
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,12 +21,9 @@ class GeneratedCases final : public CaseSource {
         generator_(make_generator(generator, model_)),
         mutator_(model_, generator_),
         seed_(seed) {}
-  std::vector<Case> seeds() const override {
-    std::vector<Case> out = first_, more = seed_cases(*model_);
-    out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-    return out;
-  }
-  /// Cases that come before all others; jobs share them, so each must be told.
+  std::vector<Case> given() const override { return first_; }
+  std::vector<Case> seeds() const override { return seed_cases(*model_); }
+  /// Cases that come before all others; jobs share them, so each source must be told.
   void start_with(std::vector<Case> first) { first_ = std::move(first); }
   Case draw(uint64_t k) const override {
     RapidCheckChoices choices(seed_, k);

@@ -23,7 +23,9 @@ class SilentListener final : public CampaignListener {
 /// Rows from 3 to 32 in turn.
 class RowsSource final : public CaseSource {
  public:
+  std::vector<Case> given() const override { return given_cases; }
   std::vector<Case> seeds() const override { return {}; }
+  std::vector<Case> given_cases;
   Case draw(uint64_t k) const override { return tied_case(3 + static_cast<int64_t>(k % 30), 2); }
 };
 
@@ -38,6 +40,7 @@ class CampaignBoardTest : public ::testing::Test {
 
   CampaignResult run(const std::function<bool(int64_t rows)>& fails, uint64_t cases) {
     FakeExecutor executor([&](const Case& c) {
+      ran_.push_back(c.inputs[0].sizes[0]);
       return reported({fails(c.inputs[0].sizes[0]) ? failed("wrong-result output 0") : passed()});
     });
     CampaignOptions options;
@@ -55,6 +58,7 @@ class CampaignBoardTest : public ::testing::Test {
   SilentListener listener_;
   std::atomic<bool> stop_{false};
   std::string out_;
+  std::vector<int64_t> ran_;  ///< rows of each case
 };
 
 TEST_F(CampaignBoardTest, ACampaignSteersAroundWhereAKnownFaultAlwaysShows) {
@@ -70,6 +74,16 @@ TEST_F(CampaignBoardTest, WhatIsWrongNowAndThenIsNotSteeredAround) {
   const CampaignResult result = run([&](int64_t rows) { return rows == 20 && ++asked % 10 != 0; }, 2'000);
   EXPECT_EQ(result.statistics.steered_away, 0u);
   EXPECT_THAT(result.statistics.steered_from, IsEmpty());
+}
+
+TEST_F(CampaignBoardTest, GivenCasesComeFirstInEachRunAndMoveNoOther) {
+  const auto right = [](int64_t) { return false; };
+  run(right, 5);
+  EXPECT_EQ(ran_, (std::vector<int64_t>{3, 4, 5, 6, 7}));
+  ran_.clear();
+  source_.given_cases = {tied_case(100, 2), tied_case(101, 2)};
+  run(right, 5);
+  EXPECT_EQ(ran_, (std::vector<int64_t>{100, 101, 8, 9, 10}));
 }
 
 TEST_F(CampaignBoardTest, AFindingSaysAfterHowManyCasesItWasSeen) {

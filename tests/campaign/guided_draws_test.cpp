@@ -171,7 +171,8 @@ TEST_F(GuidedDrawsTest, UnitsOpenNoFiles) {
   class GivenSource final : public CaseSource {
    public:
     explicit GivenSource(Case given) : given_(std::move(given)) {}
-    std::vector<Case> seeds() const override { return {given_}; }
+    std::vector<Case> given() const override { return {given_}; }
+    std::vector<Case> seeds() const override { return {}; }
     Case draw(uint64_t) const override { return tied_case(1, 1); }
 
    private:
@@ -181,10 +182,10 @@ TEST_F(GuidedDrawsTest, UnitsOpenNoFiles) {
   write_file_whole(folder_ + "/corpus/known", print_case(with_file(7)));
   write_file_whole(folder_ + "/corpus/unknown", print_case(with_file(8)));
   EngineProcess engine(options());
-  GuidedDraws draws(engine, source, 0, 1, 1);
+  GuidedDraws draws(engine, source, 0, 1, 0);
   for (int k = 0; k < 5; ++k) {
     const Case c = next(draws);
-    if (c.inputs[0].values.file) EXPECT_EQ(c.inputs[0].values.file, source.seeds()[0].inputs[0].values.file);
+    if (c.inputs[0].values.file) EXPECT_EQ(c.inputs[0].values.file, source.given()[0].inputs[0].values.file);
     draws.ran(reached(c));
   }
   EXPECT_EQ(draws.refused(), 1u);

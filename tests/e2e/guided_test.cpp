@@ -120,6 +120,23 @@ TEST(Guided, KilledCampaignsLeaveNoEngineAndGoOn) {
   EXPECT_EQ(keys.size(), findings);
 }
 
+TEST(Guided, AnEngineThatIsKilledTakesNothingAlong) {
+  PACKED_AND_ENGINE(package, kFaulty);
+  const ScratchFolder scratch;
+  Running running({AOTIFUZZ_PROGRAM, "fuzz", package, "--engine", "libfuzzer", "--out", scratch / "out", "--cases",
+                   "600", "--json", "--quiet"});
+  const std::string corpus = scratch / "out/corpus";
+  const auto has_units = [&] { return fs::exists(corpus) && units_in(corpus).size() > 3; };
+  for (int i = 0; i < 600 && !has_units(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (const pid_t engine : processes_named(corpus)) ::kill(engine, SIGKILL);
+  const Ended ended = running.wait();
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  const json summary = json::parse(ended.out, nullptr, false);
+  EXPECT_EQ(summary["cases"], 600);
+  ASSERT_EQ(summary["notes"].size(), 1u);
+  EXPECT_THAT(summary["notes"][0].get<std::string>(), HasSubstr("at random"));
+}
+
 TEST(Guided, UnitsOfAnotherProgramAndGarbageAreCountedAndLeftAlone) {
   PACKED_AND_ENGINE(package, kClean);
   const ScratchFolder scratch;
@@ -148,8 +165,9 @@ TEST(Guided, FlagsOfLibFuzzerPassAndWrongOnesAreToldBeforeAnyWork) {
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"--engine", "libfuzzer", "--", "-fork=2"},
                                              {"--engine", "libfuzzer", "--", "-jobs=2"},
-           {"--engine", "libfuzzer", "--", "-max_len=10"},
-           {"--engine", "libfuzzer", "--", "-runs=10"},
+                                             {"--engine", "libfuzzer", "--", "-max_len=10"},
+                                             {"--engine", "libfuzzer", "--", "-runs=10"},
+                                             {"--engine", "libfuzzer", "--", "-nosuchflag=3"},
                                              {"--engine", "random", "--", "-entropic=0"},
                                              {"--engine", "random", "--corpus", scratch / "corpus"},
                                              {"--engine", "afl"},
@@ -210,6 +228,14 @@ TEST(PullRequest, TheWorkflowOfTheReadmeFailsOnlyOnWhatIsNew) {
   const Ended known = run_program(fuzz_step, scratch.path());
   EXPECT_EQ(known.exit_code, 0) << known.out << known.err;
   EXPECT_EQ(run_program(replay_step, scratch.path()).exit_code, 1);
+}
+
+TEST(PullRequest, ABudgetThatIsOverBeforeTheFirstCaseIsNoSuccess) {
+  PACKED(package, kFaulty);
+  const ScratchFolder scratch;
+  const Ended ended = aotifuzz({"fuzz", package, "--pr", "--budget", "1ms", "--out", scratch / "out"});
+  EXPECT_EQ(ended.exit_code, 3) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("no case was run"));
 }
 
 TEST(PullRequest, ABudgetEndsTheWholeRun) {
