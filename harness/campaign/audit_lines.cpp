@@ -234,7 +234,14 @@ AuditDraft draft_axis(const PackageInfo& info, const AuditAxis& axis, ChecksMode
   item.enforced_on = refused(ChecksMode::kOn);
   for (const std::string& check : checks) item.enforced_on += fmt::format(" ({})", check);
   item.safe = value_ranges(axis, [&](const auto& a) { return answered(a, mode, Answer::kRight); });
-  if (axis.answers.empty()) item.enforced_off = item.enforced_on = item.safe = "not tried";
+  if (axis.answers.empty()) {
+    item.enforced_off = item.enforced_on = item.safe = "not tried";
+    AuditLine line;
+    line.word = AuditWord::kUnreached;
+    line.inside = true;
+    line.what = axis.name + ": nothing was tried";
+    item.lines.push_back(std::move(line));
+  }
   std::map<int64_t, bool> fails;
   std::vector<AuditAnswer> inside;
   for (const auto& [value, answer] : axis.answers) {

@@ -129,7 +129,7 @@ class Guide {
                      : result.death->reference_done ? "raises"
                                                     : "ends its process" + in_step(*result.death);
       words = result.death->last_words;
-      if (result.death->kind == WorkerDeath::Kind::kSignal) words += "\n" + signal_name(result.death->signal);
+      if (result.death->kind == WorkerDeath::Kind::kSignal) words += "\nended by " + signal_name(result.death->signal);
       if (result.death->kind == WorkerDeath::Kind::kHang) words += "\ndoes not end within the limit";
       words += "\n" + result.death->device_error;
     }

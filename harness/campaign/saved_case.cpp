@@ -52,7 +52,11 @@ std::string write_saved_case(const std::string& path, const Case& c, const Verdi
   }
   write_file_whole(file.string(), text.substr(0, first_line) + head + text.substr(first_line));
   const bool expects = leading && !is_file;
-  if (expects) write_file_whole((file.parent_path() / "expect.json").string(), expectation(*leading, context));
+  // What was expected of a case that was here before says nothing of this one.
+  if (expects)
+    write_file_whole((file.parent_path() / "expect.json").string(), expectation(*leading, context));
+  else if (!is_file)
+    fs::remove(file.parent_path() / "expect.json", ignored);
   return replay_command(path) + (expects ? "" : " --package " + context.package);
 }
 

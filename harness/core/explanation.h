@@ -9,9 +9,10 @@ namespace aotifuzz {
 struct Explanation {
   std::string pattern;  ///< id of the row that recognised it: "index-out-of-bounds"
   std::string title;
-  size_t line = 0;   ///< of the log, from 1; 0 = it was not in a log
-  size_t times = 1;  ///< lines that say the same
-  std::string text;  ///< the first of them
+  size_t line = 0;    ///< of the log, from 1; 0 = it was not in a log
+  size_t times = 1;   ///< lines that say the same
+  size_t others = 0;  ///< lines of this kind with other names or numbers, not listed
+  std::string text;   ///< the first of them
   std::string meaning, culprit, change;
   /// What is known of it in the package at hand: name, value. Empty without a package.
   std::vector<std::pair<std::string, std::string>> facts;

@@ -214,7 +214,7 @@ bool weights_left_out(const PackageInfo& package) {
 
 Explanation explain_error(const RecognisedError& error, const ExplainPaths& paths) {
   const ErrorPattern& row = *error.pattern;
-  Explanation out{row.id, row.title, error.line, error.times, error.text, row.meaning, row.culprit, row.change, {}, {}};
+  Explanation out{row.id, row.title, error.line, error.times, error.others, error.text, row.meaning, row.culprit, row.change, {}, {}};
   const auto put = [](std::string& command, std::string_view word, const std::string& path) {
     for (size_t at = command.find(word); !path.empty() && at != std::string::npos;
          at = command.find(word, at + path.size()))

@@ -31,7 +31,7 @@ struct ErrorPattern {
   ErrorRoute route = ErrorRoute::kNone;
   /// Says only that something else failed: left out where another row recognises the cause.
   bool consequence = false;
-  /// Any of these in a line. {name#}: an integer, {name~}: a word, {name*}: anything up to what follows it.
+  /// Any of these in a line, not within longer words and numbers; $ at the end: the line's end. {name#}: an integer, {name~}: a word, {name*}: anything up to what follows it.
   std::vector<const char*> texts;
   /// Must come within the next lines; "" = nothing must.
   const char* then = "";

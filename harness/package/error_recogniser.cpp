@@ -6,12 +6,22 @@ namespace aotifuzz {
 namespace {
 
 constexpr size_t kLineMax = 4000, kShownMax = 300;
-constexpr size_t kLinesAfter = 3;  // that may lie between an error and the line that says more of it
+constexpr std::ptrdiff_t kDistinctMax = 8;  // of one row: each is a section of what is printed
+constexpr size_t kLinesAfter = 3;           // that may lie between an error and the line that says more of it
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          std::string_view("_.:+-/").find(c) != std::string_view::npos;
+}
+
+bool is_alnum(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// Does a terminal's order for a colour end here ("\x1b[31m")?
+bool is_colour_before(std::string_view line) {
+  const size_t escape = line.rfind('\x1b');
+  return line.ends_with('m') && escape != std::string_view::npos &&
+         line.find_first_not_of("[;0123456789m", escape + 1) == std::string_view::npos;
 }
 
 struct Piece {
@@ -41,7 +51,7 @@ std::vector<Piece> pieces_of(std::string_view pattern) {
 }
 
 /// The pieces at `line`'s front, the first literal already found there.
-std::optional<Captures> match_here(const std::vector<Piece>& pieces, std::string_view line) {
+std::optional<Captures> match_here(const std::vector<Piece>& pieces, std::string_view line, bool to_the_end) {
   Captures captures;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const Piece& piece = pieces[i];
@@ -67,6 +77,11 @@ std::optional<Captures> match_here(const std::vector<Piece>& pieces, std::string
     captures[std::string(piece.name)] = std::string(line.substr(0, length));
     line.remove_prefix(length);
   }
+  if (to_the_end && !line.empty()) return std::nullopt;
+  // "exit code 124" is not in "exit code 1240".
+  const std::string_view last = pieces.back().literal;
+  if (pieces.back().kind == 0 && !last.empty() && !line.empty() && is_alnum(last.back()) && is_alnum(line.front()))
+    return std::nullopt;
   return captures;
 }
 
@@ -111,6 +126,8 @@ std::optional<Captures> match_row(const ErrorPattern& row, const std::vector<std
 }  // namespace
 
 std::optional<Captures> match_text(std::string_view pattern, std::string_view line) {
+  const bool to_the_end = pattern.ends_with('$');
+  if (to_the_end) pattern.remove_suffix(1);
   // Nearly every line has nothing to do with a pattern: its first fixed part says so at once.
   std::string_view fixed = pattern;
   if (fixed.starts_with('{')) fixed.remove_prefix(std::min(fixed.find('}'), fixed.size() - 1) + 1);
@@ -121,11 +138,12 @@ std::optional<Captures> match_text(std::string_view pattern, std::string_view li
   if (first.empty()) {  // at the beginning of each word
     for (size_t at = 0; at < line.size(); ++at)
       if (at == 0 || !is_word(line[at - 1]))
-        if (std::optional<Captures> captures = match_here(pieces, line.substr(at))) return captures;
+        if (std::optional<Captures> captures = match_here(pieces, line.substr(at), to_the_end)) return captures;
     return std::nullopt;
   }
   for (size_t at = line.find(first); at != std::string_view::npos; at = line.find(first, at + 1)) {
-    if (std::optional<Captures> captures = match_here(pieces, line.substr(at))) return captures;
+    if (at > 0 && is_alnum(first.front()) && is_alnum(line[at - 1]) && !is_colour_before(line.substr(0, at))) continue;
+    if (std::optional<Captures> captures = match_here(pieces, line.substr(at), to_the_end)) return captures;
   }
   return std::nullopt;
 }
@@ -138,13 +156,16 @@ std::vector<RecognisedError> recognise_errors(std::string_view log) {
     for (const ErrorPattern& row : error_patterns()) {
       std::optional<Captures> captures = match_row(row, lines, i);
       if (!captures) continue;
+      const auto of_row = [&row](const RecognisedError& error) { return error.pattern == &row; };
       const auto same = std::find_if(found.begin(), found.end(), [&](const RecognisedError& error) {
         return error.pattern == &row && error.captures == *captures;
       });
       if (same != found.end())
         ++same->times;
+      else if (std::count_if(found.begin(), found.end(), of_row) >= kDistinctMax)
+        ++std::find_if(found.begin(), found.end(), of_row)->others;
       else
-        found.push_back({&row, i + 1, 1, printable(lines[i].substr(0, kShownMax)), std::move(*captures)});
+        found.push_back({&row, i + 1, 1, 0, printable(lines[i].substr(0, kShownMax)), std::move(*captures)});
       break;
     }
   }

@@ -89,7 +89,16 @@ void load_case_files(Case& c, const std::string& folder) {
 }
 
 Case keep_case_files(const Case& c, const std::string& folder) {
-  return renamed(c, [&](const FileValues& file) { return keep(file, folder); });
+  Case kept = renamed(c, [&](const FileValues& file) { return keep(file, folder); });
+  // A plain name is one of a text in `folder`: whoever runs the case reads it from there, and gets absolute names.
+  for (CaseInput& input : kept.inputs) {
+    if (!has_file(input)) continue;
+    FileValues file = *input.values.file;
+    file.loaded = false;
+    file.bytes.clear();
+    input.values.file = std::make_shared<const FileValues>(std::move(file));
+  }
+  return kept;
 }
 
 Case with_names_in(const Case& c, const std::string& folder) {

@@ -15,7 +15,8 @@ namespace aotifuzz {
 void load_case_files(Case& c, const std::string& folder);
 
 /// `c` as it is to be written to `folder`: its files are put there, where they are not yet, and named without a folder.
-/// A name that another file has there already is avoided. Every file() must be loaded. Throws HarnessError.
+/// A name that another file has there already is avoided. Every file() of `c` must be loaded, none of the result is.
+/// Throws HarnessError.
 Case keep_case_files(const Case& c, const std::string& folder);
 
 /// `c` with the files that lie in `folder` named without it, as a text there has them.

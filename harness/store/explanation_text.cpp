@@ -10,6 +10,7 @@ void print_one(const Explanation& one, std::ostream& out) {
   out << one.title << "   [" << one.pattern << "]\n";
   if (one.line) {
     out << "  line " << one.line << ": " << one.text << '\n';
+    if (one.others > 0) out << "    and " << one.others << " of this kind with other names or numbers, not listed\n";
     if (one.times > 1) out << "    and " << one.times - 1 << (one.times == 2 ? " more line" : " more lines") << '\n';
   } else if (!one.text.empty()) {
     out << "  " << one.text << '\n';
@@ -56,6 +57,7 @@ nlohmann::ordered_json explanations_json(const ExplainReport& report) {
                      {"title", one.title},
                      {"line", one.line},
                      {"times", one.times},
+                     {"others", one.others},
                      {"text", one.text},
                      {"meaning", one.meaning},
                      {"at_fault", one.culprit},

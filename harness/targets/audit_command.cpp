@@ -87,7 +87,11 @@ int AuditCommand::run() {
   AuditReport report = audit(subject, session.worker(), options, terminal ? show : nullptr);
   if (terminal) say("\r\x1b[K");
   report.package = package_;
-  const int code = fail_on_ == "unsafe" && report.count(AuditWord::kUnsafe) > 0 ? kExitFaults : kExitNoFaults;
+  // What tried nothing must not look like what found nothing.
+  const int code = report.cases == 0                                              ? kExitWorld
+                   : fail_on_ == "unsafe" && report.count(AuditWord::kUnsafe) > 0 ? kExitFaults
+                                                                                  : kExitNoFaults;
+  if (report.cases == 0) say("nothing was tried within --time {}: this says nothing about the package\n", time_);
   fmt::print("{}", json_ ? audit_json(report, code) + "\n" : print_audit(report));
   if (!html_.empty()) write_result_file(html_, audit_html(report));
   return code;

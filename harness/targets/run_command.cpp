@@ -145,6 +145,8 @@ int RunCommand::run() {
   std::fflush(stdout);
   const ModesResult result = run_in_every_mode(session, entry.input);
   const ReplayResult judged = as_replay(result.verdicts, session.has_reference());
+  if (!json_) fmt::print("\n{}\n{}", print_modes(result.modes), print_replay(entry, judged));
+  std::fflush(stdout);
   const std::string saved = save_case_.empty() ? "" : save_case(entry, result);
   const bool found = std::any_of(result.verdicts.begin(), result.verdicts.end(), [&](const Verdict& verdict) {
     return verdict.status == VerdictStatus::kFail && (verdict.fault || fail_on_gaps);
@@ -156,7 +158,6 @@ int RunCommand::run() {
                            .dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return exit_code;
   }
-  fmt::print("\n{}\n{}", print_modes(result.modes), print_replay(entry, judged));
   if (!saved.empty()) fmt::print("saved: {}\n", saved);
   return exit_code;
 }

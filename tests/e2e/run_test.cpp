@@ -47,23 +47,27 @@ TEST(Run, SaysWhatEachModeSaw) {
 TEST(Run, TakesFilesOfEveryKind) {
   PACKED(package, kMlp);
   const ScratchFolder scratch;
+  // Neither the names of the inputs nor the current folder help to find values.
+  fs::create_directories(scratch / "made");
+  fs::create_directories(scratch / "elsewhere");
   ASSERT_TRUE(python(R"(
 x, idx = torch.randn(3, 5, 16), torch.randint(0, 100, (3, 5))
-numpy.save("x.npy", x.numpy()), numpy.save("idx.npy", idx.numpy())
+numpy.save("first file.npy", x.numpy()), numpy.save("second.npy", idx.numpy())
 numpy.savez("both.npz", idx=idx.numpy(), x=x.numpy())
-torch.save([x, idx], "list.pt"), torch.save({"idx": idx, "x": x}, "dict.pt"), torch.save(x, "x.pt")
+torch.save([x, idx], "list.pt"), torch.save({"idx": idx, "x": x}, "dict.pt"), torch.save(x, "alone.pt")
 save_file({"x": x, "idx": idx}, "both.safetensors")
 )",
-                     scratch / "."));
-  for (const std::vector<std::string>& inputs : std::vector<std::vector<std::string>>{{"x.npy", "idx.npy"},
-                                                                                      {"idx=idx.npy", "x.pt"},
-                                                                                      {"both.npz"},
-                                                                                      {"list.pt"},
-                                                                                      {"dict.pt"},
-                                                                                      {"both.safetensors"}}) {
+                     scratch / "made"));
+  for (const std::vector<std::string>& inputs :
+       std::vector<std::vector<std::string>>{{"../made/first file.npy", "../made/second.npy"},
+                                             {"idx=../made/second.npy", "../made/alone.pt"},
+                                             {"../made/both.npz"},
+                                             {"../made/list.pt"},
+                                             {"../made/dict.pt"},
+                                             {"../made/both.safetensors"}}) {
     std::vector<std::string> words = {"run", package};
     words.insert(words.end(), inputs.begin(), inputs.end());
-    const Ended ended = aotifuzz(words, scratch / ".");
+    const Ended ended = aotifuzz(words, scratch / "elsewhere");
     EXPECT_EQ(ended.exit_code, 0) << inputs[0] << ended.out << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("x f32[3,5,16] (")) << inputs[0];
     EXPECT_THAT(ended.out, HasSubstr("close: pass")) << inputs[0];

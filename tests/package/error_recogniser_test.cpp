@@ -32,6 +32,24 @@ TEST(ErrorRecogniser, PlaceholdersTakeWhatTheySay) {
   EXPECT_EQ(match_text("dim {n#}", "dim x, dim 3")->at("n"), "3");
 }
 
+TEST(ErrorRecogniser, LinesThatOnlySoundLikeErrorsAreNone) {
+  for (const char* line : {"installing handlers for SIGSEGV, SIGBUS and SIGFPE", "worker left with exit code 1240",
+                           "job 7: exit code 13900", "rebuilt: index out of range in self-attention cache: none",
+                           "std::bad_alloc counter: 0", "x.isnan().any().item() = False", "Mismatched elements: 0 / 12",
+                           "ZeroDivisionError handled", "NoZeroDivisionErrors", "test_misaligned address ... ok",
+                           "PASS: double free or corruption check", "SIGABRT handler installed"})
+    EXPECT_THAT(ids(line), IsEmpty()) << line;
+}
+
+TEST(ErrorRecogniser, AThousandIndicesOfOneKindAreAFewAndACount) {
+  std::string log;
+  for (int index = 0; index < 1'000; ++index)
+    log += "IndexError: index " + std::to_string(index) + " is out of bounds for dimension 0 with size 4\n";
+  const std::vector<RecognisedError> errors = recognise_errors(log);
+  ASSERT_THAT(errors, SizeIs(8));
+  EXPECT_EQ(errors[0].others, 992u);
+}
+
 TEST(ErrorRecogniser, SameLinesAreCountedAndOthersKeptApart) {
   std::string log = "started\n";
   for (int thread = 0; thread < 40; ++thread)

@@ -78,8 +78,10 @@ TEST_F(CaseFiles, OtherValuesOfTheSameNameAreNotOverwritten) {
   const Case kept = keep_case_files(second, folder_);
   EXPECT_NE(kept.inputs[0].values.file->name, "x.npy");
   EXPECT_EQ(keep_case_files(first, folder_).inputs[0].values.file->name, "x.npy");
-  for (const Case& c : {first, kept}) {
-    auto read = parse_case(print_case(c));
+  EXPECT_FALSE(kept.inputs[0].values.file->loaded)
+      << "its plain name is found by whoever reads it from the folder alone";
+  for (const auto& [as_written, c] : {std::pair{first, first}, std::pair{kept, second}}) {
+    auto read = parse_case(print_case(as_written));
     load_case_files(*read, folder_);
     EXPECT_EQ(read->inputs[0].values.file->bytes, c.inputs[0].values.file->bytes);
   }
