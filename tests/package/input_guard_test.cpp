@@ -66,6 +66,22 @@ TEST(InputGuard, OfASizePinnedByItsExampleAsksForAnother) {
   EXPECT_THAT(guard.note, HasSubstr("pins x.size(0)"));
 }
 
+TEST(InputGuard, OfStridesKnowsDenseOnesInAnyFormAndNamesNoSymbolOfTheExport) {
+  const auto times = [](int64_t factor, const char* name) {
+    return Expr::make(ExprOp::kMul, {number(factor), size(name)});
+  };
+  Contract c = contract();
+  c.inputs.push_back(
+      tensor("z", {size("s0"), number(3), times(32, "s0")}, {times(96, "s0"), times(32, "s0"), number(1)}));
+  c.inputs.push_back(tensor("w", {size("s0"), number(4)}, {times(8, "s9"), number(1)}));
+  c.symbols.push_back({"s9", "", 0, std::nullopt, false});
+  const AuditGuard dense = guard_against(c, broken(Condition::Kind::kStride, 2, "z: strides as exported (dense)"));
+  EXPECT_EQ(dense.caller, "assert z.is_contiguous()");
+  const AuditGuard unknown = guard_against(c, broken(Condition::Kind::kStride, 3, "w: strides as exported"));
+  EXPECT_EQ(unknown.caller + unknown.cpp, "");
+  EXPECT_THAT(unknown.note, HasSubstr("no guard can be written"));
+}
+
 TEST(InputGuard, OfWhatExportDoesNotStateIsForTheCaller) {
   const Contract c = contract();
   const AuditGuard dense = guard_against(c, broken(Condition::Kind::kStride, 0, "x: strides as exported (dense)"));
