@@ -71,17 +71,20 @@ AuditLine unsafe_line(const std::vector<AuditAnswer>& bad, ChecksMode mode, bool
   return line;
 }
 
-/// Beyond a guard of the trace the reference is no judge: it is the program that was traced.
+/// There the reference is no judge: it is the program that was traced.
+bool is_beyond_the_trace(const Contract& contract, const AuditAnswer& answer) {
+  return std::any_of(answer.broken.begin(), answer.broken.end(), [&](const Violation& broken) {
+    return std::any_of(contract.conditions.begin(), contract.conditions.end(),
+                       [&](const Condition& condition) { return condition.traced && condition.text == broken.text; });
+  });
+}
+
 void add_unjudged(const PackageInfo& info, const std::vector<AuditAnswer>& answers, ChecksMode mode, AuditItem* item) {
   std::vector<AuditAnswer> accepted;
   for (const AuditAnswer& answer : answers)
     if (!answer.broken.empty() && answered(answer, mode, Answer::kRight)) accepted.push_back(answer);
-  if (accepted.empty()) return;
+  if (accepted.empty() || !is_beyond_the_trace(info.contract, accepted.front())) return;
   const Violation& broken = accepted.front().broken.front();
-  const auto& conditions = info.contract.conditions;
-  if (std::none_of(conditions.begin(), conditions.end(),
-                   [&](const Condition& condition) { return condition.traced && condition.text == broken.text; }))
-    return;
   AuditLine line = unsafe_line(accepted, mode, false);
   line.word = AuditWord::kUnjudged;
   line.input = accepted.front().input;
@@ -152,7 +155,8 @@ void add_unreached(const AuditAxis& axis, AuditItem* item) {
     return answer.broken.empty() && !answer.off.reference_accepts && answer.off.answer == Answer::kRefused;
   });
   if (raises != "none") {
-    line.what = fmt::format("{} = {}: declared, and the reference itself raises an error", axis.name, raises);
+    line.what =
+        fmt::format("{} = {}: declared, and the reference itself raises with the values tried", axis.name, raises);
     item->lines.push_back(line);
   }
   const int64_t last = axis.answers.empty() ? -1 : axis.answers.rbegin()->first;
@@ -233,7 +237,8 @@ AuditDraft draft_axis(const PackageInfo& info, const AuditAxis& axis, ChecksMode
   item.enforced_off = refused(ChecksMode::kOff);
   item.enforced_on = refused(ChecksMode::kOn);
   for (const std::string& check : checks) item.enforced_on += fmt::format(" ({})", check);
-  item.safe = value_ranges(axis, [&](const auto& a) { return answered(a, mode, Answer::kRight); });
+  item.safe = value_ranges(
+      axis, [&](const auto& a) { return answered(a, mode, Answer::kRight) && !is_beyond_the_trace(info.contract, a); });
   if (axis.answers.empty()) {
     item.enforced_off = item.enforced_on = item.safe = "not tried";
     AuditLine line;

@@ -222,11 +222,20 @@ class Binder {
 
   /// The sizes of inputs that are given decide symbols that are not.
   void learn_symbols() {
+    const std::map<std::string, int64_t> stated = symbols_;
     for (size_t i = 0; i < given_.size(); ++i) {
       if (!given_[i] || given_[i]->kind != Kind::kTensor) continue;
       const std::vector<Expr>& sizes = contract_.inputs[i].sizes;
       for (size_t d = 0; d < std::min(sizes.size(), given_[i]->sizes.size()); ++d)
-        if (sizes[d].op() == ExprOp::kSymbol) symbols_.try_emplace(sizes[d].name(), given_[i]->sizes[d]);
+        if (sizes[d].op() == ExprOp::kSymbol) {
+          const auto other = stated.find(sizes[d].name());
+          if (other != stated.end() && other->second != given_[i]->sizes[d])
+            throw UsageError("a size and an input disagree",
+                             other->first + "=" + std::to_string(other->second) + ", " + contract_.inputs[i].name +
+                                 ".size(" + std::to_string(d) + ") = " + std::to_string(given_[i]->sizes[d]),
+                             "leave one of them out");
+          symbols_.try_emplace(sizes[d].name(), given_[i]->sizes[d]);
+        }
     }
   }
 

@@ -13,6 +13,7 @@
 #include "generators/rapidcheck_choices.h"
 #include "generators/value_chooser.h"
 #include "store/case_files.h"
+#include "store/case_text.h"
 #include "targets/command_options.h"
 #include "targets/package_options.h"
 #include "targets/say.h"
@@ -132,6 +133,9 @@ int RunCommand::run() {
   RunInputs inputs = read_inputs(session);
   choose_missing_values(session.contract(), seed_, &inputs);
   require_allowed(session, inputs.input);
+
+  if (const auto sound = parse_case(print_case(inputs.input)); !sound)
+    throw UsageError("the inputs cannot be run: " + sound.error().what, sound.error().where, "give smaller ones");
 
   // The worker reads values from files of its own: they are what a case of this run would have beside it.
   const ScratchFolder scratch("aotifuzz-run");

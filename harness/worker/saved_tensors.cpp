@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "core/shortest_recipe.h"
+#include "store/atomic_file.h"
 #include "store/case_files.h"
 #include "store/case_text.h"
 #include "worker/dtype_map.h"
@@ -94,6 +95,9 @@ class Flattener {
     if (tensor.numel() > 0 && tensor.strides().vec() != CaseInput::dense_strides(input.sizes))
       input.strides = tensor.strides().vec();
     input.offset = tensor.storage_offset() % kOffsetMax;
+    // Before it is laid out: a tensor that is expanded is small in its file only.
+    if (static_cast<size_t>(tensor.numel()) > kReadMax / tensor.element_size())
+      throw std::runtime_error("the tensor " + (name.empty() ? input.name : name) + " has more than 256 MiB");
     const at::Tensor dense = tensor.contiguous();
     const auto* bytes = static_cast<const uint8_t*>(dense.data_ptr());
     input.values = shortest_recipe(folder_ + "/" + input.name + ".npy", *dtype, {bytes, bytes + dense.nbytes()});

@@ -99,6 +99,7 @@ TEST(RunInputs, WhatIsWrongIsNamedWithWhatThePackageTakes) {
       {{"x=odd.npz"}, "none is called 'x'"},
       {{"n=x.npy"}, "not a value of that input"},
       {{"s77=-1"}, "not a size"},
+      {{"s77=5", "x=4x7x16"}, "a size and an input disagree"},
       {{"raw.npy", "i.npy"}, "elements of 4 bytes"},
       {{"none.npy"}, "no such file"}};
   for (const auto& [arguments, why] : bad) EXPECT_THAT(refusal(arguments), HasSubstr(why));
