@@ -3,7 +3,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
+#include <system_error>
+#include <vector>
 
 #include "campaign/explain_case.h"
 #include "campaign/explain_finding.h"
@@ -18,21 +19,44 @@ namespace {
 
 constexpr size_t kLogMax = 64 << 20;
 
+/// The last kLogMax bytes that `from` still holds. What stands before them is read and dropped as it comes: a pipe may
+/// bring more than there is memory.
+std::string read_tail(std::istream& from, bool* cut) {
+  std::string text;
+  std::vector<char> chunk(1 << 20);
+  while (from.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || from.gcount() > 0) {
+    text.append(chunk.data(), static_cast<size_t>(from.gcount()));
+    if (text.size() < 2 * kLogMax) continue;  // not at each chunk: the rest is moved to the front
+    text.erase(0, text.size() - kLogMax);
+    *cut = true;
+  }
+  if (text.size() > kLogMax) {
+    text.erase(0, text.size() - kLogMax);
+    *cut = true;
+  }
+  return text;
+}
+
 std::string read_log(const std::string& file) {
-  std::ifstream in;
-  if (file != "-") {
-    in.open(file, std::ios::binary);
+  bool cut = false;
+  std::string text;
+  if (file == "-") {
+    text = read_tail(std::cin, &cut);
+  } else {
+    std::ifstream in(file, std::ios::binary);
     if (!in)
       throw HarnessError("cannot read the log", file,
                          "give a readable file, a finding's folder, or - for standard input");
+    std::error_code none;
+    const uintmax_t size = std::filesystem::is_regular_file(file, none) ? std::filesystem::file_size(file, none) : 0;
+    if (!none && size > kLogMax) {
+      in.seekg(static_cast<std::streamoff>(size - kLogMax));
+      cut = true;
+    }
+    text = read_tail(in, &cut);
   }
-  std::istream& from = file == "-" ? std::cin : in;
-  std::string text(std::istreambuf_iterator<char>(from), {});
   // Errors stand at the end of a log.
-  if (text.size() > kLogMax) {
-    say("{}: only its last {} MiB are read\n", file, kLogMax >> 20);
-    text.erase(0, text.size() - kLogMax);
-  }
+  if (cut) say("{}: only its last {} MiB are read, and lines are counted from there\n", file, kLogMax >> 20);
   return text;
 }
 
@@ -83,16 +107,26 @@ int ExplainCommand::run() {
   }
 
   std::optional<PackageInfo> info;
+  std::string unreadable;
   if (!paths.package.empty()) {
     request.package.kernels = true;
-    info = read_package(request.package);
+    try {
+      info = read_package(request.package);
+    } catch (const HarnessError& error) {
+      // What the log says is as true without the package.
+      if (errors.empty()) throw;
+      unreadable = error.what();
+    }
   }
   for (const RecognisedError& error : errors) {
     report.found.push_back(explain_error(error, paths));
     if (info) add_package_facts(*info, error, &report.found.back());
   }
   if (info && !entry) report.notes = package_hazards(*info);
-  if (entry) {
+  if (!unreadable.empty()) {
+    report.notes.push_back("the package cannot be read, so nothing is said of it: " + unreadable);
+    if (entry) report.steps.push_back({"load", "the package cannot be read", false});
+  } else if (entry) {
     request.timeout = duration_option("--timeout", timeout_);
     request.kernels_every = 1;
     request.without_weights_too = true;

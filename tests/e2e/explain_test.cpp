@@ -292,6 +292,32 @@ TEST_F(Explain, LogsOfPythonAreRecognised) {
   }
 }
 
+TEST_F(Explain, ALogIsExplainedThoughThePackageCannotBeRead) {
+  const std::string cut = file("cut.pt2", "PK\x03\x04 and no more");
+  const std::string log = "RuntimeError: Failed to initialize zip archive: failed finding central directory\n";
+  const json report = explain_text(log, cut);
+  EXPECT_FALSE(row(report, "package-damaged").is_null()) << report.dump(1);
+  EXPECT_THAT(report["notes"].dump(), HasSubstr("the package cannot be read"));
+  EXPECT_FALSE(row(explain_text("IndexError: index out of range in self\n", folder_ / "nobody.pt2"),
+                   "index-out-of-bounds-in-aten")
+                   .is_null());
+  // A case cannot be run on it: said, and the log explained all the same.
+  const json with_case =
+      explain({file("log.txt", log), "--package", cut, "--case", input("input x f32[1] const(1.0)\n")});
+  EXPECT_FALSE(row(with_case, "package-damaged").is_null()) << with_case.dump(1);
+  EXPECT_THAT(steps(with_case), HasSubstr("load: the package cannot be read"));
+  // Without anything else to say it is the error.
+  EXPECT_EQ(aotifuzz({"explain", file("log.txt", "all is well\n"), "--package", cut}).exit_code, 3);
+}
+
+TEST_F(Explain, OfALongLogTheEndIsRead) {
+  std::string text = "Illegal instruction (core dumped)\n";
+  while (text.size() <= 65 << 20) text += std::string(4'000, 'x') + "\n";
+  const json report = explain({file("log.txt", text + "Segmentation fault (core dumped)\n")});
+  EXPECT_FALSE(row(report, "segfault").is_null());
+  EXPECT_TRUE(row(report, "illegal-instruction").is_null());
+}
+
 TEST_F(Explain, WhatIsNotKnownSaysWhatToRun) {
   const Ended ended = aotifuzz({"explain", file("log.txt", "all is well\n")});
   EXPECT_EQ(ended.exit_code, 3);
