@@ -12,8 +12,8 @@ namespace aotifuzz {
 namespace {
 
 constexpr int kTries = 8;
-/// Cases that reach something new are often large, and would be built upon until all cases are: most mutations of a case
-/// beyond this many elements make it smaller first.
+/// Cases that reach something new are often large, and would be built upon until all cases are: most mutations of a
+/// case beyond this many elements make it smaller first.
 constexpr int64_t kModest = 1 << 12;
 
 bool takes_values(const CaseInput& input) {

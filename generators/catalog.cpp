@@ -8,6 +8,7 @@
 #include "generators/checks_generator.h"
 #include "generators/layouts_generator.h"
 #include "generators/mixed_generator.h"
+#include "generators/sequences_generator.h"
 #include "generators/shapes_generator.h"
 #include "generators/special_generator.h"
 
@@ -30,10 +31,12 @@ std::unique_ptr<Generator> make_mixed(CaseModelPtr model) {
   return std::make_unique<MixedGenerator>(std::move(parts));
 }
 
-constexpr std::array<GeneratorRow, 6> kRows = {{
-    {"shapes", "sizes, values and placement inside the contract", 60, Legality::kInside, always, make<ShapesGenerator>},
+constexpr std::array<GeneratorRow, 7> kRows = {{
+    {"shapes", "sizes, values and placement inside the contract", 57, Legality::kInside, always, make<ShapesGenerator>},
     {"checks", "inside the contract, input checks on, sizes of 0 and 1", 10, Legality::kInside, always,
      make<ChecksGenerator>},
+    {"sequences", "inside the contract: several calls in turn and at once, many runs, other weights", 3,
+     Legality::kInside, always, make<SequencesGenerator>},
     {"special", "NaN, Inf, indices outside, divisors of zero", 15, Legality::kInside, SpecialGenerator::applies,
      make<SpecialGenerator>},
     {"beyond", "exactly one condition of the contract broken", 15, Legality::kOutside, BeyondGenerator::applies,

@@ -2,9 +2,11 @@
 
 #include "oracles/close_oracle.h"
 #include "oracles/kernels_oracle.h"
+#include "oracles/leak_oracle.h"
 #include "oracles/memory_oracle.h"
 #include "oracles/metadata_oracle.h"
 #include "oracles/rejection_oracle.h"
+#include "oracles/sequence_oracle.h"
 #include "oracles/stable_oracle.h"
 #include "oracles/unchanged_inputs_oracle.h"
 
@@ -25,6 +27,8 @@ constexpr OracleRow kRows[] = {
     {"unchanged_inputs", "inputs afterwards: untouched, or what eager left in them", true,
      &make<UnchangedInputsOracle>},
     {"stable", "two runs on the same input give the same bits", false, &make<StableOracle>},
+    {"sequence", "the same bits after other calls, and with several callers at once", false, &make<SequenceOracle>},
+    {"leak", "memory in use over many runs", false, &make<LeakOracle>},
     {"kernels", "each kernel call against eager on the inputs that it was given", true, &make<KernelsOracle>},
 };
 

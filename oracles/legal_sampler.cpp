@@ -7,11 +7,11 @@
 
 #include "oracles/float_format.h"
 #include "oracles/legal_noise.h"
-#include "package/op_name.h"
 #include "oracles/op_traits.h"
 #include "oracles/referee_hook.h"
 #include "oracles/term_count.h"
 #include "oracles/undefined_hook.h"
+#include "package/op_name.h"
 
 namespace aotifuzz {
 namespace {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "oracles/float_format.h"
-#include "package/op_name.h"
 #include "oracles/op_schema.h"
 #include "oracles/op_traits.h"
 #include "oracles/rounding_model.h"
+#include "package/op_name.h"
 
 namespace aotifuzz {
 namespace {

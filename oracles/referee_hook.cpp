@@ -5,9 +5,9 @@
 #include <string>
 
 #include "oracles/float_format.h"
-#include "package/op_name.h"
 #include "oracles/op_schema.h"
 #include "oracles/scalar_types.h"
+#include "package/op_name.h"
 
 namespace aotifuzz {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/memory_fault.h"
@@ -21,11 +22,17 @@ enum class RunKind {
   kSubject,           ///< the package
   kSubjectAgain,      ///< the package once more on fresh copies of the same inputs
   kSubjectKernels,    ///< the package once more, with what each kernel call is given and leaves behind judged
+  kSubjectThen,       ///< the further calls of the case, then the package once more on the case's own inputs
+  kSubjectCallers,    ///< all calls of the case from several threads at the same time
+  kSubjectMany,       ///< the package many times, with the memory in use after each run
 };
+
+std::string_view run_name(RunKind kind);  ///< in reports: "reference", "subject-again"...
+inline bool is_subject(RunKind kind) { return kind >= RunKind::kSubject; }
 
 struct RunRequest {
   RunKind kind = RunKind::kReference;
-  uint64_t seed = 0;  ///< kReferenceSampled, kSubjectAgain (run number)
+  uint64_t seed = 0;  ///< kReferenceSampled, kSubjectAgain (run number), kSubjectMany (runs wanted)
   friend bool operator==(const RunRequest&, const RunRequest&) = default;
 };
 
@@ -39,6 +46,10 @@ struct RunMemory {
 
 /// The patterns that there are.
 constexpr int kPoisonPatterns = 6;
+
+/// Of the runs that a case asks for, so many are kept and compared with the first; with more, memory is watched
+/// instead.
+constexpr int kComparedRuns = 8;
 
 /// Seeds of kSubjectAgain below this number the repetitions that a case asks for; the others name the memory of a run.
 constexpr uint64_t kChosenMemory = 1 << 16;
@@ -76,8 +87,10 @@ struct RunRecord {
   std::vector<at::Tensor> inputs_after;  ///< the input tensors that the run was given, after it (undefined for scalars)
   /// Values the reference's watched nodes saw (ProgramFacts::watched), by node name: operands of arg-reductions.
   std::vector<std::pair<std::string, at::Tensor>> watched;
-  std::vector<MemoryFault> damage;  ///< of a run of the package: bytes around its buffers that it changed
+  std::vector<MemoryFault> damage;              ///< of a run of the package: bytes around its buffers that it changed
   std::shared_ptr<const KernelRecord> kernels;  ///< of kSubjectKernels
+  std::string not_made;                         ///< why the run could not be made; "" = it was
+  std::vector<int64_t> memory_in_use;           ///< of kSubjectMany: bytes after each run that was made
   std::string thrown_in;  ///< of a run of the package that was rejected: the kernel that threw; "" = none, or not known
   double us = 0;
 };

@@ -2,92 +2,17 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "oracles/host_values.h"
 #include "oracles/referee_runs.h"
+#include "oracles/run_difference.h"
 #include "oracles/verdict_builder.h"
 
 namespace aotifuzz {
 namespace {
-
-/// Where two runs of the package differ.
-struct Difference {
-  std::string where;  ///< "output 0", "the outcome"
-  std::string op;     ///< that gives the output; "" = not known
-  std::optional<size_t> output;
-  std::string index, first, later;
-};
-
-/// True when element `i` of what `pick` gives differs between the float64 run and one that draws undefined results.
-template <class Pick>
-bool is_undefined(const RefereeRuns& referee, const Pick& pick, int64_t i) {
-  const HostValues centre(pick(*referee.centre));
-  for (const RunRecord* record : referee.undefined) {
-    const HostValues drawn(pick(*record));
-    if (drawn.size() != centre.size() || i >= centre.size() || !HostValues::same(centre, drawn, i)) return true;
-  }
-  return false;
-}
-
-/// First element that differs and that `excused` does not cover.
-template <class Excused>
-bool tensors_differ(const at::Tensor& first, const at::Tensor& later, const Excused& excused, Difference* out) {
-  if (!first.defined() || !later.defined()) return false;
-  if (first.sizes() != later.sizes() || first.scalar_type() != later.scalar_type()) {
-    out->first = out->later = "another shape";
-    return true;
-  }
-  const HostValues a(first), b(later);
-  for (int64_t i = 0; i < a.size(); ++i) {
-    if (HostValues::same(a, b, i) || excused(i)) continue;
-    std::vector<int64_t> sizes = first.sizes().vec();
-    if (first.is_complex()) sizes.push_back(2);
-    out->index = index_text(i, sizes);
-    out->first = a.text(i);
-    out->later = b.text(i);
-    return true;
-  }
-  return false;
-}
-
-bool is_random(const CaseContext& context, size_t output) {
-  return output < context.facts.outputs.size() && !context.facts.outputs[output].random_op.empty();
-}
-
-/// The first difference that a random op does not explain. `referee` not null: nor an undefined result.
-std::optional<Difference> difference(const CaseContext& context, const RunRecord& first, const RunRecord& later,
-                                     const RefereeRuns* referee) {
-  Difference out;
-  if (finished(&first) != finished(&later)) {
-    out.where = "the outcome";
-    out.first = outcome_kind_name(first.outcome.kind);
-    out.later = outcome_kind_name(later.outcome.kind);
-    return out;
-  }
-  if (!finished(&first)) return std::nullopt;
-  for (size_t i = 0; i < first.outputs.size() && i < later.outputs.size(); ++i) {
-    if (is_random(context, i)) continue;
-    const auto pick = [i](const RunRecord& run) { return i < run.outputs.size() ? run.outputs[i] : at::Tensor(); };
-    const auto excused = [&](int64_t element) {
-      return referee && referee->available() && is_undefined(*referee, pick, element);
-    };
-    if (!tensors_differ(first.outputs[i], later.outputs[i], excused, &out)) continue;
-    out.where = "output " + std::to_string(i);
-    out.output = i;
-    if (i < context.facts.outputs.size()) out.op = context.facts.outputs[i].op;
-    return out;
-  }
-  for (size_t i = 0; i < first.inputs_after.size() && i < later.inputs_after.size(); ++i) {
-    const auto nothing = [](int64_t) { return false; };
-    if (!tensors_differ(first.inputs_after[i], later.inputs_after[i], nothing, &out)) continue;
-    out.where = "input " + context.input.inputs[i].name + " afterwards";
-    return out;
-  }
-  return std::nullopt;
-}
 
 bool out_of_memory(const RunRecord& run) { return run.outcome.kind == OutcomeKind::kOutOfMemory; }
 
@@ -121,7 +46,7 @@ class Experiment {
     if (!run) missing->push_back(request);
     return run;
   }
-  bool same(const RunRecord& a, const RunRecord& b) const { return !difference(context_, a, b, nullptr); }
+  bool same(const RunRecord& a, const RunRecord& b) const { return !run_difference(context_, a, b, nullptr); }
 
   const CaseContext& context_;
   const RunRecords& runs_;
@@ -135,14 +60,6 @@ Judgement ask(std::vector<RunRequest> requests) {
   return judgement;
 }
 
-Verdict described(Verdict verdict, const Difference& found) {
-  verdict.measures.emplace_back("where", found.where);
-  verdict.measures.emplace_back("index", found.index);
-  verdict.measures.emplace_back("first run", found.first);
-  verdict.measures.emplace_back("later run", found.later);
-  return verdict;
-}
-
 }  // namespace
 
 std::vector<RunRequest> StableOracle::plan(const CaseContext& context) const {
@@ -150,7 +67,7 @@ std::vector<RunRequest> StableOracle::plan(const CaseContext& context) const {
   if (context.input.runs < 2) return out;
   if (context.has_reference) out.push_back({RunKind::kReference, 0});
   out.push_back({RunKind::kSubject, 0});
-  for (int run = 1; run < context.input.runs; ++run)
+  for (int run = 1; run < std::min(context.input.runs, kComparedRuns); ++run)
     out.push_back({RunKind::kSubjectAgain, static_cast<uint64_t>(run)});
   return out;
 }
@@ -172,7 +89,7 @@ Judgement StableOracle::judge(const CaseContext& context, const RunRecords& runs
     return only(skip_verdict(name(), "subject " + std::string(outcome_kind_name(subject->outcome.kind))));
   Judgement judgement = only(pass_verdict(name()));
   for (size_t i = 0; i < subject->outputs.size(); ++i)
-    if (is_random(context, i)) {
+    if (is_random_output(context, i)) {
       judgement.verdicts.push_back(mistrusted_verdict(name(), "random op: outputs that depend on it"));
       break;
     }
@@ -182,7 +99,7 @@ Judgement StableOracle::judge(const CaseContext& context, const RunRecords& runs
 /// None: nothing to say about this pair.
 std::optional<Judgement> StableOracle::judge_pair(const CaseContext& context, const RunRecords& runs,
                                                   const RunRecord& subject, const RunRecord& again) const {
-  std::optional<Difference> found = difference(context, subject, again, nullptr);
+  std::optional<RunDifference> found = run_difference(context, subject, again, nullptr);
   if (!found) return std::nullopt;
   if (out_of_memory(subject) || out_of_memory(again)) return only(skip_verdict(name(), "out-of-memory"));
   if (found->output && !context.has_reference && !context.facts.random_kernel.empty())
@@ -200,7 +117,7 @@ std::optional<Judgement> StableOracle::judge_pair(const CaseContext& context, co
   const RefereeRuns referee = collect_referee_runs(runs);
   if (found->output && reference_finished) {
     if (referee.stage < 2) return ask(referee_requests(referee.stage + 1));  // are these elements defined at all?
-    found = difference(context, subject, again, &referee);
+    found = run_difference(context, subject, again, &referee);
     if (!found) return std::nullopt;
     if (found->output && context.facts.has_uninitialized && !referee.available())
       return only(mistrusted_verdict(name(), "no referee: " + without_numbers(referee.failure)));

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "oracles/legal_noise.h"
-#include "package/op_name.h"
 #include "oracles/op_traits.h"
 #include "oracles/scalar_types.h"
 #include "oracles/term_count.h"
+#include "package/op_name.h"
 
 namespace aotifuzz {
 namespace {

@@ -3,24 +3,6 @@
 namespace aotifuzz {
 namespace {
 
-std::string_view kind_name(RunKind kind) {
-  switch (kind) {
-    case RunKind::kReference:
-      return "reference";
-    case RunKind::kReferenceF64:
-      return "reference-f64";
-    case RunKind::kReferenceSampled:
-      return "reference-sampled";
-    case RunKind::kSubject:
-      return "subject";
-    case RunKind::kSubjectAgain:
-      return "subject-again";
-    case RunKind::kSubjectKernels:
-      return "subject-kernels";
-  }
-  return "run";
-}
-
 Verdict make(std::string_view oracle, VerdictStatus status, std::string reason) {
   Verdict verdict;
   verdict.oracle = oracle;
@@ -68,9 +50,9 @@ bool is_legal(const CaseContext& context, const RunRecords& runs) {
 std::string why_not_comparable(const RunRecords& runs, RunKind first, RunKind second) {
   for (RunKind kind : {first, second}) {
     const RunRecord* record = runs.find(kind);
-    if (!record) return "no run: " + std::string(kind_name(kind));
+    if (!record) return "no run: " + std::string(run_name(kind));
     if (!finished(record))
-      return std::string(kind_name(kind)) + " " + std::string(outcome_kind_name(record->outcome.kind));
+      return std::string(run_name(kind)) + " " + std::string(outcome_kind_name(record->outcome.kind));
   }
   return "";
 }

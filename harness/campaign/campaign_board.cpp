@@ -305,6 +305,8 @@ void CampaignBoard::report(ExplainedFinding explained, const std::string& key, u
   FindingContext context = subject_.context;
   add_kernel_detail(subject_, &finding, &context);
   context.inputs_python = python_inputs(finding.minimal);
+  for (size_t i = 0; i < finding.minimal.then.size(); ++i)
+    context.then_python.push_back(python_inputs(finding.minimal.call(i)));
   for (const Case& before : finding.before) context.before_python.push_back(python_inputs(before));
   const std::string folder = options_.out + "/findings/" + slug;
   write_finding_folder(folder, finding, context);

@@ -79,8 +79,14 @@ int64_t values_cost(const ValueRecipe& values) {
 }  // namespace
 
 std::vector<int64_t> case_complexity(const Case& c) {
+  std::vector<CaseInput> inputs = c.inputs;
+  int64_t calls = 0;
+  for (const CaseCall& call : c.then) {
+    inputs.insert(inputs.end(), call.inputs.begin(), call.inputs.end());
+    calls += 1000 + call.times;
+  }
   int64_t sizes = 0, layout = 0, values = 0;
-  for (const CaseInput& input : c.inputs) {
+  for (const CaseInput& input : inputs) {
     if (input.kind != CaseInput::Kind::kTensor) {
       values += number_cost(input.scalar);
       continue;
@@ -99,8 +105,9 @@ std::vector<int64_t> case_complexity(const Case& c) {
     if (input.offset) layout += 1'000 + magnitude_bits(input.offset) * 8 + std::min<int64_t>(std::abs(input.offset), 7);
     if (input.storage_of.empty()) values += values_cost(input.values);
   }
-  const int64_t options = (c.input_checks ? 100 : 0) + std::abs(c.runs - 1) * 2 + std::abs(c.threads - 1) * 10;
-  return {sizes, layout, values, options};
+  const int64_t options = (c.input_checks ? 100 : 0) + std::abs(c.runs - 1) * 2 + std::abs(c.threads - 1) * 10 +
+                          (c.callers - 1) * 20 + static_cast<int64_t>(c.constants) * 50;
+  return {calls, sizes, layout, values, options};
 }
 
 }  // namespace aotifuzz

@@ -1,6 +1,7 @@
 #include "core/case.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace aotifuzz {
@@ -20,7 +21,19 @@ int64_t saturating_add(int64_t x, int64_t y) {
   return x < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
 }
 
+constexpr std::array<std::string_view, 3> kConstantsNames = {"exported", "updated", "swapped"};
+
 }  // namespace
+
+std::string_view case_constants_name(CaseConstants constants) {
+  return kConstantsNames[static_cast<size_t>(constants)];
+}
+
+std::optional<CaseConstants> case_constants_from_name(std::string_view name) {
+  for (size_t i = 0; i < kConstantsNames.size(); ++i)
+    if (kConstantsNames[i] == name) return static_cast<CaseConstants>(i);
+  return std::nullopt;
+}
 
 int64_t CaseInput::numel() const {
   int64_t count = 1;
@@ -53,7 +66,15 @@ bool operator==(const CaseInput& a, const CaseInput& b) {
 }
 
 bool operator==(const Case& a, const Case& b) {
-  return a.inputs == b.inputs && a.input_checks == b.input_checks && a.runs == b.runs && a.threads == b.threads;
+  return a.inputs == b.inputs && a.then == b.then && a.input_checks == b.input_checks && a.runs == b.runs &&
+         a.threads == b.threads && a.callers == b.callers && a.constants == b.constants;
+}
+
+Case Case::call(size_t index) const {
+  Case out = *this;
+  out.inputs = then[index].inputs;
+  out.then.clear();
+  return out;
 }
 
 }  // namespace aotifuzz

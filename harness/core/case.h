@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/dtype.h"
@@ -39,14 +40,39 @@ struct CaseInput {
   friend bool operator==(const CaseInput&, const CaseInput&);
 };
 
-/// A recipe for one set of inputs and how to run it: a few hundred bytes of text, never tensors. Says concrete sizes, not
-/// export's symbol names (they change with each export). Format: store/case_text.h.
+/// A further call of the loaded package, made between two on the case's own inputs.
+struct CaseCall {
+  std::vector<CaseInput> inputs;  ///< as in Case
+  int times = 1;
+
+  friend bool operator==(const CaseCall&, const CaseCall&) = default;
+};
+
+/// The package's weights while the case runs.
+enum class CaseConstants : uint8_t {
+  kExported,  ///< as packed
+  kUpdated,   ///< every floating one half of that, put in through the loader while the package is loaded
+  kSwapped,   ///< the same, put into the inactive set of weights, which then becomes the active one
+};
+std::string_view case_constants_name(CaseConstants constants);  ///< "exported", "updated", "swapped"
+std::optional<CaseConstants> case_constants_from_name(std::string_view name);
+
+/// A recipe for one set of inputs and how to run it: a few hundred bytes of text, never tensors. Says concrete sizes,
+/// not export's symbol names (they change with each export). Format: store/case_text.h.
 struct Case {
   std::vector<CaseInput> inputs;  ///< in the program's order of user inputs
+  /// Calls of the same loaded package, in order, after which `inputs` must give what they gave before (A, B, A).
+  std::vector<CaseCall> then;
 
   bool input_checks = false;  ///< run the package with AOTI_RUNTIME_CHECK_INPUTS=1
   int runs = 2;               ///< runs of the package on the same inputs; >= 2 feeds the `stable` oracle
   int threads = 1;            ///< at::set_num_threads
+  /// Threads that make all calls, `inputs` and `then`, at the same time, each from another place on; 1: none.
+  int callers = 1;
+  CaseConstants constants = CaseConstants::kExported;
+
+  /// The further call `index` as a case of its own, run like this one.
+  Case call(size_t index) const;
 
   friend bool operator==(const Case&, const Case&);
 };

@@ -5,7 +5,7 @@
 namespace aotifuzz {
 namespace {
 
-constexpr std::array<Planted, 8> kPlanted = {{
+constexpr std::array<Planted, 11> kPlanted = {{
     {PlantedFault::kNone, "nothing wrong", std::nullopt, true},
     {PlantedFault::kOverrunRead, "one-byte overrun, read", VerdictClass::kMemoryFault, true},
     {PlantedFault::kOverrunWrite, "one-byte overrun, write", VerdictClass::kMemoryFault, true},
@@ -14,11 +14,22 @@ constexpr std::array<Planted, 8> kPlanted = {{
     {PlantedFault::kUnwrittenRead, "memory never written", VerdictClass::kMemoryFault, true},
     {PlantedFault::kDivision, "integer division by zero", VerdictClass::kCrash, false},
     {PlantedFault::kHang, "endless run", VerdictClass::kHang, false},
+    {PlantedFault::kRemembers, "result that depends on another call", VerdictClass::kUnstable, true},
+    {PlantedFault::kLeak, "memory lost with each call", VerdictClass::kLeak, true},
+    {PlantedFault::kSharedMemory, "memory shared by calls at the same time", VerdictClass::kUnstable, false},
 }};
 
-std::string case_of(PlantedFault fault, int elements) {
-  return "aotifuzz-case 1\ninput fault i64[1] const(" + std::to_string(static_cast<int>(fault)) + ")\ninput x f32[" +
+std::string inputs_of(PlantedFault fault, int elements) {
+  return "input fault i64[1] const(" + std::to_string(static_cast<int>(fault)) + ")\ninput x f32[" +
          std::to_string(elements) + "] const(1.0)\n";
+}
+
+std::string case_of(PlantedFault fault, int elements) {
+  std::string out = "aotifuzz-case 1\n" + inputs_of(fault, elements);
+  if (fault == PlantedFault::kRemembers) out += "then\n" + inputs_of(fault, elements + 4);
+  if (fault == PlantedFault::kLeak) out += "run times=32\n";
+  if (fault == PlantedFault::kSharedMemory) out += "run callers=2\n";
+  return out;
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ enum class PlantedFault : int {
   kUnwrittenRead,  ///< returns memory that was never written
   kDivision,       ///< divides an integer by zero
   kHang,           ///< never ends
+  kRemembers,      ///< gives something else once it was called with a longer x
+  kLeak,           ///< loses memory with each call
+  kSharedMemory,   ///< two calls at the same time use the same memory
 };
 
 struct Planted {

@@ -70,34 +70,44 @@ std::string keep(const FileValues& file, const std::string& folder) {
   return name;
 }
 
+/// Every input that takes its values from a file, those of further calls too.
+template <class Use>
+void for_each_file(Case& c, Use use) {
+  const auto each = [&](std::vector<CaseInput>& inputs) {
+    for (CaseInput& input : inputs)
+      if (has_file(input)) use(input);
+  };
+  each(c.inputs);
+  for (CaseCall& call : c.then) each(call.inputs);
+}
+
 template <class Rename>
 Case renamed(Case c, Rename rename) {
-  for (CaseInput& input : c.inputs) {
-    if (!has_file(input)) continue;
+  for_each_file(c, [&](CaseInput& input) {
     FileValues file = *input.values.file;
     file.name = rename(file);
     input.values.file = std::make_shared<const FileValues>(std::move(file));
-  }
+  });
   return c;
 }
 
 }  // namespace
 
 void load_case_files(Case& c, const std::string& folder) {
-  for (CaseInput& input : c.inputs)
-    if (has_file(input) && !input.values.file->loaded) input.values.file = load(*input.values.file, folder);
+  for_each_file(c, [&](CaseInput& input) {
+    if (!input.values.file->loaded) input.values.file = load(*input.values.file, folder);
+  });
 }
 
 Case keep_case_files(const Case& c, const std::string& folder) {
   Case kept = renamed(c, [&](const FileValues& file) { return keep(file, folder); });
   // A plain name is one of a text in `folder`: whoever runs the case reads it from there, and gets absolute names.
-  for (CaseInput& input : kept.inputs) {
-    if (!has_file(input)) continue;
+  for_each_file(kept, [](CaseInput& input) {
     FileValues file = *input.values.file;
     file.loaded = false;
     file.bytes.clear();
     input.values.file = std::make_shared<const FileValues>(std::move(file));
-  }
+  });
   return kept;
 }
 

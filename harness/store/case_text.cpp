@@ -115,11 +115,19 @@ void print_input(std::string& out, const CaseInput& input) {
 std::string print_case(const Case& c) {
   std::string out = "aotifuzz-case 1\n";
   for (const CaseInput& input : c.inputs) print_input(out, input);
+  for (const CaseCall& call : c.then) {
+    out += "then";
+    if (call.times != 1) print_option(out, "times", call.times);
+    out += '\n';
+    for (const CaseInput& input : call.inputs) print_input(out, input);
+  }
   const Case defaults;
   std::string run;
   if (c.input_checks != defaults.input_checks) run += c.input_checks ? " checks=on" : " checks=off";
   if (c.runs != defaults.runs) print_option(run, "times", c.runs);
   if (c.threads != defaults.threads) print_option(run, "threads", c.threads);
+  if (c.callers != defaults.callers) print_option(run, "callers", c.callers);
+  if (c.constants != defaults.constants) run += " constants=" + std::string(case_constants_name(c.constants));
   if (!run.empty()) out += "run" + run + "\n";
   return out;
 }

@@ -19,21 +19,24 @@ namespace aotifuzz {
 ///   input w u8[33] const(7) misaligned=1         # storage starts 1 byte past a 64-byte boundary
 ///   input r f32[64,80] file("r.npy",f32,hash=0123456789abcdef)   # a real tensor, kept beside the text
 ///   input n int 3                                # also: float 0.5, bool true, none
-///   run checks=on times=3 threads=2              # one line, each field with a default (off, 2, 1); printed only if not default
+///   then times=2                                 # a further call of the loaded package, twice, on the inputs that
+///   follow; input x f32[9,7,16] const(1.0)               # after all of these the inputs above are run again run
+///   checks=on times=3 threads=2 callers=2 constants=updated
+///                                 # one line, each field with a default (off, 2, 1, 1, exported); printed only if not
+///                                 default
 ///
 /// Numbers: integers in decimal; floating values always with '.', 'e', "inf" or "nan", shortest text that reads back to
 /// the same bits (NaN payloads are not kept). Blanks are free around brackets, commas and '='; recipe, at() and options
-/// come in any order. Fields that a kind of input does not use (a scalar's sizes) are not printed. A view names the input
-/// that owns the storage, which is as long as its furthest view needs; where no element of the owner lies, the storage holds
-/// further values of the owner's recipe (worker/materialize.h).
-/// A file's name has no folder in it, in a text on disk: it lies beside (store/case_files.h); what passes between
-/// processes has absolute paths. Bytes that would end quotes, comment or line are written as %XX.
-/// parse(print(c)) == c for every case that parse_case accepts.
+/// come in any order. Fields that a kind of input does not use (a scalar's sizes) are not printed. A view names the
+/// input that owns the storage, which is as long as its furthest view needs; where no element of the owner lies, the
+/// storage holds further values of the owner's recipe (worker/materialize.h). A file's name has no folder in it, in a
+/// text on disk: it lies beside (store/case_files.h); what passes between processes has absolute paths. Bytes that
+/// would end quotes, comment or line are written as %XX. parse(print(c)) == c for every case that parse_case accepts.
 std::string print_case(const Case& c);
 
 /// Never throws; names line and reason. Refuses what could not be run: negative sizes, strides of another rank, a
-/// storage larger than kCaseBytesMax, view-of an unknown or later input or of a view, two inputs of one name, an unknown
-/// dtype or recipe, a wrong count of numbers. Opens no file: a file() of the case is not loaded.
+/// storage larger than kCaseBytesMax, view-of an unknown or later input or of a view, two inputs of one name, an
+/// unknown dtype or recipe, a wrong count of numbers. Opens no file: a file() of the case is not loaded.
 Result<Case> parse_case(std::string_view text);
 
 /// 16 GiB: past this a case is a typing error, not a test.

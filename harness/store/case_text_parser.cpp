@@ -17,6 +17,8 @@ constexpr size_t kNumbersMax = 1 << 20;
 constexpr size_t kFileNameMax = 4096;
 constexpr int64_t kRunsMax = 1000;
 constexpr int64_t kThreadsMax = 1024;
+constexpr int64_t kCallersMax = 64;
+constexpr size_t kCallsMax = 64;
 constexpr int64_t kMisalignMax = 4096;
 
 using Failure = std::optional<std::string>;  ///< what is wrong; nullopt = fine
@@ -221,6 +223,12 @@ Failure parse_run(TextCursor& cursor, Case& c) {
       c.input_checks = value == "on";
       continue;
     }
+    if (word == "constants") {
+      const std::optional<CaseConstants> constants = case_constants_from_name(cursor.word());
+      if (!constants) return "constants is none of exported, updated, swapped";
+      c.constants = *constants;
+      continue;
+    }
     const std::optional<int64_t> value = cursor.integer();
     if (word == "times") {
       if (!value || *value < 1 || *value > kRunsMax) return "times is not from 1 to " + std::to_string(kRunsMax);
@@ -229,10 +237,26 @@ Failure parse_run(TextCursor& cursor, Case& c) {
       if (!value || *value < 1 || *value > kThreadsMax)
         return "threads is not from 1 to " + std::to_string(kThreadsMax);
       c.threads = static_cast<int>(*value);
+    } else if (word == "callers") {
+      if (!value || *value < 1 || *value > kCallersMax)
+        return "callers is not from 1 to " + std::to_string(kCallersMax);
+      c.callers = static_cast<int>(*value);
     } else {
       return "unknown field of run: " + std::string(word);
     }
   }
+  return std::nullopt;
+}
+
+/// What follows "then".
+Failure parse_call(TextCursor& cursor, CaseCall& call) {
+  if (cursor.at_end()) return std::nullopt;
+  constexpr const char* kForm = "expected then, or then times=COUNT";
+  if (cursor.word() != "times" || !cursor.accept('=')) return kForm;
+  const std::optional<int64_t> value = cursor.integer();
+  if (!value || !cursor.at_end()) return kForm;
+  if (*value < 1 || *value > kRunsMax) return "times is not from 1 to " + std::to_string(kRunsMax);
+  call.times = static_cast<int>(*value);
   return std::nullopt;
 }
 
@@ -249,7 +273,8 @@ Failure parse_header(TextCursor& cursor) {
 Result<Case> parse_case(std::string_view text) {
   Case c;
   bool header_seen = false, run_seen = false;
-  std::set<std::string, std::less<>> names;
+  std::set<std::string, std::less<>> names;  // of the call that inputs belong to now
+  std::vector<CaseInput>* inputs = &c.inputs;
   int line_number = 0;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -270,16 +295,21 @@ Result<Case> parse_case(std::string_view text) {
       CaseInput input;
       if (Failure failure = parse_input(cursor, input)) return fail(*failure);
       if (input.kind == CaseInput::Kind::kTensor)
-        if (Failure failure = check_tensor(input, c.inputs)) return fail("input " + input.name + ": " + *failure);
+        if (Failure failure = check_tensor(input, *inputs)) return fail("input " + input.name + ": " + *failure);
       if (!names.insert(input.name).second) return fail("two inputs are named " + input.name);
-      if (c.inputs.size() >= kInputsMax) return fail("more than " + std::to_string(kInputsMax) + " inputs");
-      c.inputs.push_back(std::move(input));
+      if (inputs->size() >= kInputsMax) return fail("more than " + std::to_string(kInputsMax) + " inputs");
+      inputs->push_back(std::move(input));
+    } else if (keyword == "then") {
+      if (c.then.size() >= kCallsMax) return fail("more than " + std::to_string(kCallsMax) + " further calls");
+      if (Failure failure = parse_call(cursor, c.then.emplace_back())) return fail(*failure);
+      inputs = &c.then.back().inputs;
+      names.clear();
     } else if (keyword == "run") {
       if (run_seen) return fail("a second run line");
       run_seen = true;
       if (Failure failure = parse_run(cursor, c)) return fail(*failure);
     } else {
-      return fail("expected input or run, not: " + TextCursor(line).rest_for_message());
+      return fail("expected input, then or run, not: " + TextCursor(line).rest_for_message());
     }
   }
   if (!header_seen) return parse_error("the text is empty: the first line of a case is \"aotifuzz-case 1\"", "line 1");

@@ -21,6 +21,7 @@ struct FindingContext {
   std::string recipe_function;
   std::string inputs_python;               ///< core/python_repro.h, of the minimal case
   std::vector<std::string> before_python;  ///< the same of the cases that must run before it
+  std::vector<std::string> then_python;    ///< and of the further calls of the minimal case
   std::string kernel_where, kernel_text;  ///< of the kernel that the verdict names: "x.kernel.cpp:4-39"; "" = not known
   std::vector<std::string> input_devices;  ///< where the program wants its inputs; empty: all on the CPU
   bool flat_arguments = true;              ///< the program takes its user inputs as plain positional arguments

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "store/python_calls.h"
+
 namespace aotifuzz {
 namespace {
 
@@ -22,13 +24,6 @@ std::string comment(const std::string& text) {
   std::istringstream lines(text);
   std::string line, out;
   while (std::getline(lines, line)) out += "# " + line + "\n";
-  return out;
-}
-
-std::string indented(const std::string& text) {
-  std::istringstream lines(text);
-  std::string line, out;
-  while (std::getline(lines, line)) out += line.empty() ? "\n" : "    " + line + "\n";
   return out;
 }
 
@@ -93,8 +88,8 @@ constexpr const char* kMain = R"py(
 found = []
 runs = {}
 %EAGER%%BEFORE%for number in range(%RUNS%):
-    runs[f"compiled run {number + 1}"] = attempt(f"compiled run {number + 1}", compiled)  # a crash ends the program here
-
+%BETWEEN%    runs[f"compiled run {number + 1}"] = attempt(f"compiled run {number + 1}", compiled)  # a crash ends the program here
+%CALLERS%
 names = list(runs)
 for name in names[1:]:
     kind, outputs, inputs = runs[name]
@@ -106,7 +101,7 @@ for name in names[1:]:
             found += [f"{names[0]} against {name}: {line}" for line in differences(f"output {n}", a, b)]
         for n, (a, b) in enumerate(zip(first_inputs, inputs)):
             found += [f"{names[0]} against {name}: {line}" for line in differences(f"input {n} afterwards", a, b)]
-print("\n".join(found) if found else "no difference")
+%MANY%print("\n".join(found) if found else "no difference")
 sys.exit(1 if found else 0)
 )py";
 
@@ -153,7 +148,7 @@ std::string print_python_reproducer(const Finding& finding, const FindingContext
   out += "# Needs only torch. Prints where eager and the compiled package differ, and then ends with 1.\n";
   out += "import os\nimport sys\nimport tempfile\n\n";
   if (finding.minimal.input_checks) out += "os.environ[\"AOTI_RUNTIME_CHECK_INPUTS\"] = \"1\"\n";
-  out += "import torch\nimport torch._inductor\nimport torch.utils._pytree\n\n";
+  out += "import torch\nimport torch._inductor.package\nimport torch.utils._pytree\n\n";
   for (const std::string& library : context.ops) out += "torch.ops.load_library(" + quoted(library) + ")\n";
   out += "torch.set_num_threads(" + std::to_string(finding.minimal.threads) + ")\n";
 
@@ -168,8 +163,14 @@ std::string print_python_reproducer(const Finding& finding, const FindingContext
       out += "program = torch.export.load(" + (context.reference.empty() ? "package_path" : quoted(context.reference)) +
              ")\n";
   }
-  const std::string model = finding.model.empty() || from_source ? "" : ", model_name=" + quoted(finding.model);
-  out += "package = torch._inductor.aoti_load_package(package_path" + model + ")\n\n\n";
+  const std::string model = finding.model.empty() || from_source ? "model" : finding.model;
+  const std::string callers = finding.minimal.callers > 1 ? ", num_runners=2" : "";
+  out += "package = torch._inductor.package.load_package(package_path, " + quoted(model) + callers + ")\n";
+  std::string result = "    return inputs\n";
+  if (!context.input_devices.empty())
+    result = "    return on_devices(inputs, " + python_list(context.input_devices) + ")\n";
+  const PythonCalls calls = python_calls(finding.minimal, context.then_python, result, has_eager);
+  out += calls.constants + "\n\n";
   if (context.flat_arguments) {
     out += "def compiled(*inputs):\n    return package(*inputs)\n";
   } else {
@@ -187,15 +188,14 @@ std::string print_python_reproducer(const Finding& finding, const FindingContext
       out += "    args, kwargs = nested(inputs)\n    return program.module(check_guards=False)(*args, **kwargs)\n";
     eager = "runs[\"eager\"] = attempt(\"eager\", eager)\n";
   }
-  std::string result = "    return inputs\n";
-  if (!context.input_devices.empty()) {
-    out += kOnDevices;
-    result = "    return on_devices(inputs, " + python_list(context.input_devices) + ")\n";
-  }
+  if (!context.input_devices.empty()) out += kOnDevices;
   for (size_t n = 0; n < context.before_python.size(); ++n)
     out += "\n\ndef make_inputs_before_" + std::to_string(n) + "():\n" + indented(context.before_python[n]) + result;
+  out += calls.makers;
   out += "\n\ndef make_inputs():\n" + indented(context.inputs_python) + result + "\n" + kCompare;
-  const int runs = std::max(finding.minimal.runs, verdict.cls == VerdictClass::kUnstable ? 2 : 1);
+  // Many runs are made for the memory's sake, below.
+  const int wanted = calls.many.empty() ? finding.minimal.runs : 2;
+  const int runs = std::max(wanted, verdict.cls == VerdictClass::kUnstable || !calls.between.empty() ? 2 : 1);
   std::string before;
   if (!context.before_python.empty())
     before += "# these must run first: they leave memory behind that the next one trips over\n";
@@ -203,6 +203,9 @@ std::string print_python_reproducer(const Finding& finding, const FindingContext
     before += "compiled(*make_inputs_before_" + std::to_string(n) + "())\n";
   std::string main = with(kMain, "%EAGER%", eager);
   main = with(main, "%BEFORE%", before);
+  main = with(main, "%BETWEEN%", calls.between);
+  main = with(main, "%CALLERS%", calls.callers);
+  main = with(main, "%MANY%", calls.many);
   return out + with(main, "%RUNS%", std::to_string(runs));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "core/flight_recorder.h"
 #include "core/worker_report.h"
 #include "oracles/oracle.h"
+#include "worker/call_sequence.h"
+#include "worker/constants_update.h"
 #include "worker/device_runtime.h"
 #include "worker/guard_allocator.h"
 #include "worker/kernel_judge.h"
@@ -45,13 +48,32 @@ class CaseRunner {
   CaseReport run(uint64_t id, std::string_view case_text, bool careful = false);
 
  private:
-  struct Current;
+  /// Fresh memory of the n-th run of a package holds the n-th pattern: never-written memory that reaches a result
+  /// differs from run to run. As float32 all are finite, as indices all are out of range.
+  static constexpr uint8_t kPoison[kPoisonPatterns] = {0xA5, 0x5A, 0xC3, 0x3C, 0x96, 0x69};
+
+  /// The case being run.
+  struct Current {
+    Case parsed;
+    bool runs_despite_index_error = false;
+    bool pass_package_over = false;
+    bool judge_kernels = false;
+    bool trace_kernels = false;  ///< some verdict asks where its wrong value comes from
+    std::vector<Violation> broken;
+    std::unique_ptr<CaseInputs> inputs;
+    RunRecords records;
+  };
   void judge(Current& current, CaseReport& report);
   void run_missing(Current& current, std::vector<RunRequest> requests, CaseReport& report);
+  bool update_constants(const Current& current, CaseReport& report, std::optional<ConstantsUpdate>* constants);
+  std::vector<c10::IValue> values(const Current& current, std::span<const c10::Device> devices,
+                                  std::vector<at::Tensor>* tensors) const;
   RunRecord run_once(Current& current, const RunRequest& request);
   void run_reference(Current& current, const RunRequest& request, RunRecord& record);
   bool host_refuses(Current& current, RunRecord& record);
   void run_package(Current& current, const RunRequest& request, RunRecord& record);
+  bool prepare_calls(const Current& current, RunRecord& record);
+  void run_calls(Current& current, const RunRequest& request, RunRecord& record);
   void judge_kernels(Current& current, RunRecord& record);
   void bring_home(RunRecord& record) const;
   void probe_memory(Current& current);
@@ -61,10 +83,8 @@ class CaseRunner {
 
   Parts parts_;
   std::vector<c10::Device> input_devices_;  ///< empty: all on the CPU
+  CallSequence sequence_;
   int threads_ = 0;
 };
-
-/// Name of a run in reports: "reference", "subject-again"...
-std::string_view run_name(RunKind kind);
 
 }  // namespace aotifuzz

@@ -118,6 +118,7 @@ c10::DataPtr GuardAllocator::allocate(size_t bytes) {
       slot.block = block = run_.at_start ? room.base : room.end() - rounded;
       slot.bytes = bytes;
       slot.run = run_number_;
+      live_bytes_ += bytes;
       record(index);
       fill(slot, room);
     }
@@ -129,6 +130,11 @@ c10::DataPtr GuardAllocator::allocate(size_t bytes) {
     poison(block, bytes, run_.poison);
   }
   return {block, block, &free_block, c10::Device(c10::kCPU)};
+}
+
+size_t GuardAllocator::live_bytes() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return live_bytes_;
 }
 
 int GuardAllocator::take_slot(size_t bytes) {
@@ -230,6 +236,7 @@ void GuardAllocator::release_slot(int index) {
   entry.freed_call = recorder_->calls.load(std::memory_order_relaxed);
   entry.state = AllocationEntry::kFreed;
   slot.block = nullptr;
+  live_bytes_ -= slot.bytes;
   if (slot.read_only) arena_.open(index);
   slot.read_only = false;
   const size_t bytes = arena_.slot(index).bytes;

@@ -80,6 +80,8 @@ class GuardAllocator final : public c10::Allocator {
   void set_alignment(size_t bytes) { alignment_ = bytes; }
   /// Memory beyond what is in use now, kept slots included, for which allocate() gives std::bad_alloc.
   void limit_growth(size_t bytes) { bytes_max_ = used_bytes_ + bytes; }
+  /// Bytes of guarded blocks that are not freed.
+  size_t live_bytes();
   uint64_t unguarded() const { return unguarded_.load(std::memory_order_relaxed); }
 
   /// Fills in whether and how `address` lies in guarded memory: for the signal handler, so it takes no lock.
@@ -132,6 +134,7 @@ class GuardAllocator final : public c10::Allocator {
   size_t alignment_ = 1;
   size_t pool_bytes_ = 0;
   size_t used_bytes_ = 0;  ///< of slots that are not dropped
+  size_t live_bytes_ = 0;
   size_t bytes_max_ = 0;   ///< 0 = no limit
   std::atomic<uint64_t> unguarded_{0};
 };

@@ -25,7 +25,6 @@ GuardedConstants::GuardedConstants(torch::inductor::AOTIModelContainerRunner& ru
   for (const auto& [fqn, constant] : constants)
     if (can_move(constant, device)) bytes += constant.nbytes();
   const bool moves = runtime ? guarded && bytes <= kDeviceBytesMax : guard && bytes <= kBytesMax;
-  torch::inductor::TensorConstantMap by_name;
   for (const auto& [name, fqn] : runner.getConstantNamesToOriginalFQNs()) {
     const auto constant = constants.find(fqn);
     if (constant == constants.end() || (constant->second.defined() && constant->second.numel() == 0)) continue;
@@ -37,11 +36,10 @@ GuardedConstants::GuardedConstants(torch::inductor::AOTIModelContainerRunner& ru
     if (!tensor.defined())
       tensor = at::empty_strided(constant->second.sizes(), constant->second.strides(), constant->second.options());
     tensor.copy_(constant->second);
-    by_name.emplace(name, &tensor);
+    fqn_of_.emplace(name, fqn);
   }
-  if (by_name.empty()) return;
-  runner.update_constant_buffer(by_name, /*use_inactive=*/false, /*validate_full_updates=*/false,
-                                /*user_managed=*/true);
+  if (fqn_of_.empty()) return;
+  put_back(runner);
   for (const auto& [fqn, tensor] : tensors_) {
     const void* const block = tensor.const_data_ptr();
     const bool writes = writable.none_read_only || writable.fqns.contains(fqn);
@@ -55,6 +53,14 @@ GuardedConstants::GuardedConstants(torch::inductor::AOTIModelContainerRunner& ru
       read_only_.insert(fqn);
     }
   }
+}
+
+void GuardedConstants::put_back(torch::inductor::AOTIModelContainerRunner& runner) {
+  if (fqn_of_.empty()) return;
+  torch::inductor::TensorConstantMap by_name;
+  for (const auto& [name, fqn] : fqn_of_) by_name.emplace(name, &tensors_.at(fqn));
+  runner.update_constant_buffer(by_name, /*use_inactive=*/false, /*validate_full_updates=*/false,
+                                /*user_managed=*/true);
 }
 
 bool GuardedConstants::reset(const std::string& fqn, const at::Tensor& value) {

@@ -42,12 +42,16 @@ class GuardedConstants {
 
   /// Gives a constant its value again. False: it was not moved.
   bool reset(const std::string& fqn, const at::Tensor& value);
+  bool holds(const std::string& fqn) const { return tensors_.contains(fqn); }
+  /// The package uses the tensors here again, after its weights were updated.
+  void put_back(torch::inductor::AOTIModelContainerRunner& runner);
   size_t moved() const { return tensors_.size(); }
   size_t left() const { return left_; }  ///< in the loader's block
   size_t read_only() const { return read_only_.size(); }
 
  private:
   std::unordered_map<std::string, at::Tensor> tensors_;  ///< by FQN; the package keeps pointers to them
+  std::unordered_map<std::string, std::string> fqn_of_;  ///< by the package's own name for a moved constant
   std::set<std::string> read_only_;
   size_t left_ = 0;
 };

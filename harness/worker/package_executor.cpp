@@ -52,10 +52,13 @@ std::string cause_on_stderr(const std::string& text) {
                          : "check that it was built for this machine's CPU and for the torch version of the worker");
 }
 
+/// Models in one container: how many calls can run at a time. On a device each would load all its kernels again.
+size_t runners(const PackageExecutor::Request& request) { return request.device ? 1 : 2; }
+
 std::unique_ptr<AOTIModelPackageLoader> load_archive(const PackageExecutor::Request& request) {
   return std::make_unique<AOTIModelPackageLoader>(
-      request.package, request.model.empty() ? "model" : request.model, /*run_single_threaded=*/false,
-      /*num_runners=*/1, request.device ? request.device->device().index() : c10::DeviceIndex(-1));
+      request.package, request.model.empty() ? "model" : request.model, /*run_single_threaded=*/false, runners(request),
+      request.device ? request.device->device().index() : c10::DeviceIndex(-1));
 }
 
 /// From a copy of its own, as torch's loader makes one of an archive's: each then has its own variables.
@@ -84,7 +87,7 @@ std::unique_ptr<AOTIModelContainerRunner> load_library(const PackageExecutor::Re
     // Kernels of a device lie beside the library.
     const std::string beside = fs::absolute(request.package).parent_path().string();
     const std::string device = request.device ? request.device->device().str() : kind;
-    return make->second(copy.string(), /*num_models=*/1, device, beside, /*run_single_threaded=*/false);
+    return make->second(copy.string(), runners(request), device, beside, /*run_single_threaded=*/false);
   } catch (...) {
     fs::remove_all(folder, error);
     throw;
@@ -100,16 +103,17 @@ struct PackageExecutor::Instance {
         constants(runner(), request.writable, request.device, request.guarded),
         checks(input_checks) {}
   AOTIModelContainerRunner& runner() { return loader ? *loader->get_runner() : *library; }
-  void set_constants(std::unordered_map<std::string, at::Tensor>& by_fqn) {
-    if (loader) return loader->load_constants(by_fqn, /*use_inactive=*/false, /*check_full_update=*/false);
+  void set_constants(std::unordered_map<std::string, at::Tensor>& by_fqn, bool inactive = false) {
+    if (loader) return loader->load_constants(by_fqn, inactive, /*check_full_update=*/false);
     std::unordered_map<std::string, at::Tensor> by_name;
     for (const auto& [name, fqn] : library->getConstantNamesToOriginalFQNs())
       if (const auto value = by_fqn.find(fqn); value != by_fqn.end()) by_name.emplace(name, value->second);
-    library->update_constant_buffer(by_name, /*use_inactive=*/false, /*validate_full_updates=*/false);
+    library->update_constant_buffer(by_name, inactive, /*validate_full_updates=*/false);
   }
   std::unique_ptr<AOTIModelPackageLoader> loader;
   std::unique_ptr<AOTIModelContainerRunner> library;
   GuardedConstants constants;
+  std::unordered_map<std::string, at::Tensor> before_update;  ///< by FQN: those that no guarded memory holds
   bool checks;
   bool ran = false;
 };
@@ -142,14 +146,14 @@ PackageExecutor::~PackageExecutor() = default;
 void PackageExecutor::note_limits(const Request& request) {
   // Kernels of a device are seen where they are launched (cuda/launch_observer.h), library functions here.
   if (KernelCalls::instance().watch_loaded_packages() == 0 && !request.device)
-    notes_.push_back("kernels by name: no call of the package goes through its linkage table");
+    notes_.emplace_back("kernels by name: no call of the package goes through its linkage table");
   const size_t left = plain_->constants.left();
   const bool guarded = request.device ? request.guarded : GuardAllocator::installed() != nullptr;
   if (guarded && left > 0)
-    notes_.push_back("accesses past " + std::to_string(left) + " constants: they lie in the loader's own block");
+    notes_.emplace_back("accesses past " + std::to_string(left) + " constants: they lie in the loader's own block");
   if (guarded && request.device && !request.writable.none_read_only && plain_->constants.read_only() == 0 &&
       plain_->constants.moved() > request.writable.fqns.size())
-    notes_.push_back("writes to constants: the device's memory cannot be made read-only");
+    notes_.emplace_back("writes to constants: the device's memory cannot be made read-only");
 }
 
 void PackageExecutor::reset_buffers(Instance& instance) {
@@ -201,6 +205,32 @@ PackageExecutor::Results PackageExecutor::run(std::span<const c10::IValue> input
     failed(error.what());
   }
   return results;
+}
+
+std::map<std::string, at::Tensor> PackageExecutor::constants() const {
+  const auto values = plain_->runner().extract_constants_map(/*use_inactive=*/false);
+  return {values.begin(), values.end()};
+}
+
+void PackageExecutor::update_constants(const std::map<std::string, at::Tensor>& values, bool swap) {
+  for (Instance* instance : {plain_.get(), checking_.get()}) {
+    std::unordered_map<std::string, at::Tensor> all(values.begin(), values.end());
+    if (swap)  // what is not named has no value there
+      for (const auto& [fqn, value] : instance->runner().extract_constants_map(/*use_inactive=*/false))
+        all.emplace(fqn, value);
+    for (const auto& [fqn, value] : instance->runner().extract_constants_map(/*use_inactive=*/false))
+      if (!instance->constants.holds(fqn) && values.contains(fqn)) instance->before_update.emplace(fqn, value.clone());
+    instance->set_constants(all, swap);
+    if (swap) instance->runner().swap_constant_buffer();
+  }
+}
+
+void PackageExecutor::restore_constants() {
+  for (Instance* instance : {plain_.get(), checking_.get()}) {
+    if (!instance->before_update.empty()) instance->set_constants(instance->before_update);
+    instance->before_update.clear();
+    instance->constants.put_back(instance->runner());
+  }
 }
 
 }  // namespace aotifuzz

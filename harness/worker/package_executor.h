@@ -31,7 +31,8 @@ namespace aotifuzz {
 /// Constants: in guarded memory where the loader allows it (GuardedConstants); notes() says where it does not.
 /// Buffers: a package keeps what it wrote into its buffers; those named by reset_before_runs() start each run as
 ///          exported.
-/// Threads: one at a time.
+/// Threads: on the CPU two calls run at the same time, further ones wait, as in a program that loads a package for two
+///          callers; on a device one. See Subject.
 class PackageExecutor final : public Subject {
  public:
   struct Request {
@@ -56,6 +57,9 @@ class PackageExecutor final : public Subject {
     written_buffers_.emplace(fqn, value);
   }
   Results run(std::span<const c10::IValue> inputs, bool input_checks, StderrCapture* errors) override;
+  std::map<std::string, at::Tensor> constants() const override;
+  void update_constants(const std::map<std::string, at::Tensor>& values, bool swap) override;
+  void restore_constants() override;
 
  private:
   struct Instance;

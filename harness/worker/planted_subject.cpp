@@ -2,7 +2,11 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <string>
+#include <thread>
 
 namespace aotifuzz {
 namespace {
@@ -10,6 +14,10 @@ namespace {
 // Volatile: a compiler must not see that what follows cannot be meant.
 volatile int seven = 7, zero = 0;
 volatile char sink = 0;
+void* volatile lost = nullptr;
+
+constexpr size_t kLostBytes = 1000;
+constexpr std::chrono::milliseconds kMeetingTime{20};
 
 }  // namespace
 
@@ -48,7 +56,29 @@ void PlantedSubject::commit(PlantedFault fault, const at::Tensor& x, at::Tensor*
     case PlantedFault::kHang:
       while (zero == 0) {
       }
+      return;
+    case PlantedFault::kRemembers:
+      longest_ = std::max(longest_, x.numel());
+      if (x.numel() < longest_) out->add_(1);
+      return;
+    case PlantedFault::kLeak:
+      lost = std::malloc(kLostBytes);
+      return;
+    case PlantedFault::kSharedMemory:
+      if (meets_another_call()) out->add_(1);
+      return;
   }
+}
+
+/// Waits a moment for one: two callers that begin at the same time meet however the system schedules them.
+bool PlantedSubject::meets_another_call() const {
+  const int now = ++inside_;
+  const auto end = std::chrono::steady_clock::now() + kMeetingTime;
+  bool met = now > 1;
+  while (!met && std::chrono::steady_clock::now() < end) met = inside_ > 1;
+  if (met) std::this_thread::sleep_for(kMeetingTime);  // so that the other one sees it too
+  --inside_;
+  return met;
 }
 
 Subject::Results PlantedSubject::run(std::span<const c10::IValue> inputs, bool, StderrCapture*) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 #include "core/planted.h"
 #include "worker/device_runtime.h"
 #include "worker/subject.h"
@@ -17,8 +19,11 @@ class PlantedSubject final : public Subject {
  private:
   void commit(PlantedFault fault, const at::Tensor& x, at::Tensor* out) const;
   void touch(const char* address, bool write) const;
+  bool meets_another_call() const;
 
   DeviceRuntime* runtime_;
+  mutable int64_t longest_ = 0;  ///< x that any call had
+  mutable std::atomic<int> inside_{0};
 };
 
 }  // namespace aotifuzz

@@ -182,6 +182,13 @@ void ReferenceProgram::execute(std::vector<c10::IValue> values, const Options& o
   note_written_buffers(keeper);
 }
 
+bool ReferenceProgram::writes_weights() const {
+  return writes_ || std::any_of(outputs_.begin(), outputs_.end(), [](const GraphOutput& output) {
+           return output.kind == GraphOutput::Kind::kBufferMutation ||
+                  output.kind == GraphOutput::Kind::kParameterMutation;
+         });
+}
+
 void ReferenceProgram::note_written_buffers(const WeightKeeper& keeper) {
   // A functionalised program says what it writes, any other was just seen writing.
   for (const GraphOutput& output : outputs_)

@@ -50,10 +50,15 @@ class ReferenceProgram {
   /// `inputs`: tensors are used themselves (wide runs: converted copies). Never throws for what the program does.
   Results run(std::span<const c10::IValue> inputs, const Options& options);
 
-  /// As exported; undefined when there is none of that name.
+  /// As exported, or replaced; undefined when there is none of that name.
   at::Tensor weight(const std::string& fqn) const { return weights_.find(fqn); }
+  /// Later runs have these weights in place of the exported ones; empty: the exported ones. They must not be weights
+  /// that the program writes.
+  void replace_weights(std::map<std::string, at::Tensor> values) { weights_.replace(std::move(values)); }
   /// Does some op of it write a tensor, or hide in a submodule what it writes?
   bool writes_in_place() const { return writes_; }
+  /// Does it write a weight, or may it, since it writes in place?
+  bool writes_weights() const;
   /// Buffers that runs so far have written, with their values as exported: a package must start from these too.
   const std::map<std::string, at::Tensor>& written_buffers() const { return written_buffers_; }
 

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +13,8 @@
 
 namespace aotifuzz {
 
-/// What is under test: the package, or a planted fault in its place. Not thread-safe.
+/// What is under test: the package, or a planted fault in its place. run() may be called by several threads once it has
+/// been called by one, where no buffer is reset before runs; nothing else may.
 class Subject {
  public:
   virtual ~Subject() = default;
@@ -24,6 +26,14 @@ class Subject {
   /// `inputs` in the contract's order. Never throws for what the subject does. `errors` is where its stderr goes; null:
   /// the exception's own text is the message.
   virtual Results run(std::span<const c10::IValue> inputs, bool input_checks, StderrCapture* errors) = 0;
+
+  /// Weights by FQN that update_constants() can change, as they are now; empty: none.
+  virtual std::map<std::string, at::Tensor> constants() const { return {}; }
+  /// From now on the weights that are named have these values: put in place, or into the inactive set, which then
+  /// becomes the active one. Throws what the loader throws.
+  virtual void update_constants(const std::map<std::string, at::Tensor>& values, bool swap) {}
+  /// All weights are as they were loaded, in the memory that they were in.
+  virtual void restore_constants() {}
 
   /// A buffer that the program was seen to write: `value` is put into the subject before each later run.
   virtual void reset_before_runs(const std::string& fqn, const at::Tensor& value) = 0;

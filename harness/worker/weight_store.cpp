@@ -75,12 +75,23 @@ WeightStore::WeightStore(const Program& program, const std::string& archive, c10
   }
 }
 
+void WeightStore::replace(std::map<std::string, at::Tensor> values) {
+  replaced_ = std::move(values);
+  replaced_wide_.clear();
+}
+
 at::Tensor WeightStore::find(const std::string& fqn) const {
+  if (const auto other = replaced_.find(fqn); other != replaced_.end()) return other->second;
   const auto it = weights_.find(fqn);
   return it == weights_.end() ? at::Tensor() : it->second;
 }
 
 at::Tensor WeightStore::find_wide(const std::string& fqn) {
+  if (const auto other = replaced_.find(fqn); other != replaced_.end()) {
+    at::Tensor& wide = replaced_wide_[fqn];
+    if (!wide.defined()) wide = widened({other->second})[0];
+    return wide;
+  }
   if (wide_.empty()) {
     // All at once: weights that share a storage must share the wide one.
     std::vector<at::Tensor> originals;

@@ -22,6 +22,8 @@ class WeightStore {
   at::Tensor find(const std::string& fqn) const;
   /// The same in float64 / complex128 where it is floating or complex; made at the first call and kept.
   at::Tensor find_wide(const std::string& fqn);
+  /// find() and find_wide() give these in place of what the archive holds; empty: what it holds.
+  void replace(std::map<std::string, at::Tensor> values);
   /// Weights that cannot be read: "weight x: saved with pickle".
   const std::vector<std::string>& unsupported() const { return unsupported_; }
 
@@ -30,6 +32,7 @@ class WeightStore {
  private:
   std::map<std::string, at::Tensor> weights_;
   std::map<std::string, at::Tensor> wide_;
+  std::map<std::string, at::Tensor> replaced_, replaced_wide_;
   std::map<const void*, at::Tensor> storages_;  ///< by address: one tensor of each storage
   std::vector<std::string> unsupported_;
 };

@@ -51,6 +51,35 @@ TEST_F(Reduce, TiedDimensionsMoveTogether) {
   for (const Case& c : ran_) EXPECT_TRUE(violations(contract_, c).empty()) << print_case(c);
 }
 
+TEST_F(Reduce, FurtherCallsThatDoNotMatterGoAndTheOthersShrink) {
+  Case c = tied_case(8, 4);
+  for (const int64_t size : {3, 70, 9}) c.then.push_back({tied_case(size, 5).inputs, 4});
+  c.callers = 4;
+  c.constants = CaseConstants::kSwapped;
+  const Reduction out = reduce(c, [](const Case& one) {
+    for (const CaseCall& call : one.then)
+      if (call.inputs[0].sizes[0] > one.inputs[0].sizes[0] + 2) return true;
+    return false;
+  });
+  ASSERT_EQ(out.minimal.then.size(), 1u);
+  EXPECT_EQ(out.minimal.inputs[0].sizes[0], 0);
+  EXPECT_EQ(out.minimal.then[0].inputs[0].sizes, (std::vector<int64_t>{3, 0}));
+  EXPECT_EQ(out.minimal.then[0].times, 1);
+  EXPECT_EQ(out.minimal.callers, 1);
+  EXPECT_EQ(out.minimal.constants, CaseConstants::kExported);
+  EXPECT_TRUE(out.one_minimal);
+}
+
+TEST_F(Reduce, CallersAndOtherWeightsStayWhereTheyMatter) {
+  Case c = tied_case(8, 4);
+  c.callers = 4;
+  c.constants = CaseConstants::kSwapped;
+  const Case minimal =
+      reduce(c, [](const Case& one) { return one.callers > 1 && one.constants != CaseConstants::kExported; }).minimal;
+  EXPECT_EQ(minimal.callers, 2);
+  EXPECT_EQ(minimal.constants, CaseConstants::kUpdated);
+}
+
 TEST_F(Reduce, TheSmallestIsFoundWhereTheFaultIsNotMonotonic) {
   // Fails at 6, 10, 14...: halving alone would stop at some odd place.
   const Reduction out =

@@ -61,7 +61,9 @@ TEST(Case, EqualityLooksAtEveryField) {
   EXPECT_TRUE(differs([](CaseInput& i) { i.scalar = int64_t{1}; }));
   EXPECT_TRUE(differs([](CaseInput& i) { i.scalar = 0.0; }));
 
-  const Case one{{base}, false, 2, 1};
+  Case one;
+  one.inputs = {base};
+  one.then = {{{base}, 1}};
   const auto case_differs = [&](auto change) {
     Case other = one;
     change(other);
@@ -72,6 +74,11 @@ TEST(Case, EqualityLooksAtEveryField) {
   EXPECT_TRUE(case_differs([](Case& c) { c.input_checks = true; }));
   EXPECT_TRUE(case_differs([](Case& c) { c.runs = 3; }));
   EXPECT_TRUE(case_differs([](Case& c) { c.threads = 4; }));
+  EXPECT_TRUE(case_differs([](Case& c) { c.then.clear(); }));
+  EXPECT_TRUE(case_differs([](Case& c) { c.then[0].times = 2; }));
+  EXPECT_TRUE(case_differs([](Case& c) { c.then[0].inputs[0].offset = 1; }));
+  EXPECT_TRUE(case_differs([](Case& c) { c.callers = 2; }));
+  EXPECT_TRUE(case_differs([](Case& c) { c.constants = CaseConstants::kSwapped; }));
 }
 
 TEST(Case, EqualityOfScalarsIsBitwise) {

@@ -170,7 +170,48 @@ TEST(CaseText, WhatCouldNotBeRunIsRefusedWithTheReason) {
   EXPECT_EQ(verdict_on("input y none 3"), "unexpected text: 3");
   EXPECT_EQ(verdict_on("run times=0"), "times is not from 1 to 1000");
   EXPECT_EQ(verdict_on("run checks=maybe"), "checks is neither on nor off");
-  EXPECT_EQ(verdict_on("inputs y f32[4] const(1)"), "expected input or run, not: inputs y f32[4] const(1)");
+  EXPECT_EQ(verdict_on("inputs y f32[4] const(1)"), "expected input, then or run, not: inputs y f32[4] const(1)");
+}
+
+TEST(CaseText, FurtherCallsHaveInputsOfTheirOwn) {
+  const std::string text =
+      "aotifuzz-case 1\n"
+      "input x f32[4] const(1.0)\n"
+      "input y f32[4] view-of=x\n"
+      "then\n"
+      "input x f32[2] file(\"x.npy\",f32,hash=0123456789abcdef)\n"
+      "input y f32[2] view-of=x\n"
+      "then times=3\n"
+      "input x f32[9] const(2.0)\n"
+      "input y f32[9] const(3.0)\n"
+      "run times=24 callers=2 constants=swapped\n";
+  const Result<Case> c = parse_case(text);
+  ASSERT_TRUE(c) << c.error().what << c.error().where;
+  ASSERT_EQ(c->then.size(), 2u);
+  EXPECT_EQ(c->inputs[0].sizes, (std::vector<int64_t>{4}));
+  EXPECT_EQ(c->then[0].inputs[0].sizes, (std::vector<int64_t>{2}));
+  EXPECT_EQ(c->then[1].times, 3);
+  EXPECT_EQ(c->callers, 2);
+  EXPECT_EQ(c->constants, CaseConstants::kSwapped);
+  EXPECT_EQ(print_case(*c), text);
+  EXPECT_EQ(c->call(1).inputs, c->then[1].inputs);
+  EXPECT_TRUE(c->call(1).then.empty());
+}
+
+TEST(CaseText, FurtherCallsThatCannotBeAreRefused) {
+  EXPECT_EQ(verdict_on("then twice"), "expected then, or then times=COUNT");
+  EXPECT_EQ(verdict_on("then times=0"), "times is not from 1 to 1000");
+  EXPECT_EQ(verdict_on("run callers=65"), "callers is not from 1 to 64");
+  EXPECT_EQ(verdict_on("run constants=other"), "constants is none of exported, updated, swapped");
+  const auto refused = [](const std::string& lines) {
+    const Result<Case> c = parse_case("aotifuzz-case 1\ninput x f32[4] const(0)\n" + lines);
+    return c ? "accepted" : c.error().where + ": " + c.error().what;
+  };
+  EXPECT_EQ(refused("then\ninput y f32[2] view-of=x"), "line 4: input y: view-of x, which is no earlier input");
+  EXPECT_EQ(refused("then\ninput x int 1\ninput x int 1"), "line 5: two inputs are named x");
+  std::string many;
+  for (int i = 0; i < 65; ++i) many += "then\n";
+  EXPECT_EQ(refused(many), "line 67: more than 64 further calls");
 }
 
 TEST(CaseText, AViewOfAViewNamesTheOwnerInstead) {

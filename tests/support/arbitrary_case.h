@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/case.h"
@@ -92,6 +93,15 @@ inline Case arbitrary_case() {
   c.input_checks = *rc::gen::arbitrary<bool>();
   c.runs = *rc::gen::inRange(1, 5);
   c.threads = *rc::gen::inRange(1, 5);
+  const int calls = *rc::gen::element(0, 0, 1, 2);
+  for (int i = 0; i < calls; ++i) {
+    CaseCall call;
+    for (size_t k = 0; k < count; ++k) call.inputs.push_back(arbitrary_input(names[k], call.inputs));
+    call.times = *rc::gen::inRange(1, 4);
+    c.then.push_back(std::move(call));
+  }
+  c.callers = *rc::gen::inRange(1, 5);
+  c.constants = *rc::gen::element(CaseConstants::kExported, CaseConstants::kUpdated, CaseConstants::kSwapped);
   return c;
 }
 

@@ -242,6 +242,8 @@ Scenario::Scenario(TinyProgram tiny, std::vector<at::Tensor> input_values)
   reference = program.run({RunKind::kReference, 0}, inputs);
   subject = copy_of(reference, {RunKind::kSubject, 0});
   again = copy_of(reference, {RunKind::kSubjectAgain, 1});
+  input.then.push_back({input.inputs, 1});
+  input.runs = static_cast<int>(memory_in_use.size());
   kernels.seen = kernels.judged = 1;
 }
 
@@ -259,6 +261,17 @@ Judgement Scenario::judge(const Oracle& oracle, std::vector<RunKind> missing) co
   if (has_reference && wanted(RunKind::kReference)) records.add(reference);
   if (wanted(RunKind::kSubject)) records.add(subject);
   if (wanted(RunKind::kSubjectAgain)) records.add(again);
+  for (const RunRequest& request : oracle.plan(context)) {
+    if (!wanted(RunKind::kSubject) || !wanted(request.kind) || records.find(request)) continue;
+    const bool repeats = request.kind == RunKind::kSubjectAgain && request.seed >= kChosenMemory;
+    if (repeats) records.add(copy_of(repetition ? *repetition : subject, request));
+    if (request.kind == RunKind::kSubjectThen) records.add(copy_of(then ? *then : subject, request));
+    if (request.kind == RunKind::kSubjectCallers) records.add(copy_of(callers ? *callers : subject, request));
+    if (request.kind != RunKind::kSubjectMany) continue;
+    RunRecord run = copy_of(subject, request);
+    run.memory_in_use = memory_in_use;
+    records.add(std::move(run));
+  }
   if (wanted(RunKind::kSubjectKernels)) {
     RunRecord run = copy_of(subject, {RunKind::kSubjectKernels, 0});
     run.kernels = std::make_shared<KernelRecord>(kernels);

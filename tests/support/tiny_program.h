@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "core/case.h"
 #include "core/contract.h"
 #include "oracles/kernel_record.h"
+#include "oracles/leak_oracle.h"
 #include "oracles/oracle.h"
 #include "oracles/program_facts.h"
 #include "package/graph.h"
@@ -57,6 +59,9 @@ struct Scenario {
   ProgramFacts facts;
   bool has_reference = true;
   RunRecord reference, subject, again;
+  /// The first run repeated, after other calls, and with several callers; none: as the first.
+  std::optional<RunRecord> repetition, then, callers;
+  std::vector<int64_t> memory_in_use = std::vector<int64_t>(LeakOracle::kRunsLeast, 1000);
   KernelRecord kernels;  ///< of the run whose kernels are judged; one call by default
   /// Applied to the outputs of referee runs: lets a test make the reference side the odd one.
   std::function<void(RunRecord&)> change_referee;

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/case.h"
+#include "worker/reference_program.h"
+#include "worker/subject.h"
+
+namespace aotifuzz {
+
+/// For its lifetime the package and its references have other weights: halves of the exported ones, which are exact
+/// and as likely to be legal as these. Changed are floating weights that the package can be given and that every
+/// reference has under the same name; weights that a compiler made numbers of the code keep their values on both sides.
+class ConstantsUpdate {
+ public:
+  /// Throws HarnessError when the program writes weights, when there is none to change, or with the loader's words.
+  ConstantsUpdate(CaseConstants constants, Subject& package, std::vector<ReferenceProgram*> references);
+  ~ConstantsUpdate();
+  ConstantsUpdate(const ConstantsUpdate&) = delete;
+  ConstantsUpdate& operator=(const ConstantsUpdate&) = delete;
+
+ private:
+  Subject& package_;
+  std::vector<ReferenceProgram*> references_;
+};
+
+}  // namespace aotifuzz
