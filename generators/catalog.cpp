@@ -24,11 +24,8 @@ std::unique_ptr<Generator> make(CaseModelPtr model) {
   return std::make_unique<G>(std::move(model));
 }
 
-std::unique_ptr<Generator> make_mixed(CaseModelPtr model) {
-  std::vector<MixedGenerator::Part> parts;
-  for (const GeneratorRow& row : generator_catalog())
-    if (row.weight > 0 && row.applies(*model)) parts.push_back({row.weight, row.make(model)});
-  return std::make_unique<MixedGenerator>(std::move(parts));
+std::unique_ptr<Generator> make_usual_mixed(CaseModelPtr model) {
+  return make_mixed(Swarm{mixed_parts(*model)}, std::move(model));
 }
 
 constexpr std::array<GeneratorRow, 7> kRows = {{
@@ -43,12 +40,25 @@ constexpr std::array<GeneratorRow, 7> kRows = {{
      make<BeyondGenerator>},
     {"layouts", "one layout or overlap outside the contract", 0, Legality::kOutside, LayoutsGenerator::applies,
      make<LayoutsGenerator>},
-    {"mixed", "all of the above by weight; the default", 0, Legality::kEither, always, make_mixed},
+    {"mixed", "all of the above by weight; the default", 0, Legality::kEither, always, make_usual_mixed},
 }};
 
 }  // namespace
 
 std::span<const GeneratorRow> generator_catalog() { return kRows; }
+
+std::vector<Swarm::Part> mixed_parts(const CaseModel& model) {
+  std::vector<Swarm::Part> out;
+  for (const GeneratorRow& row : kRows)
+    if (row.weight > 0 && row.applies(model)) out.push_back({std::string(row.name), row.weight});
+  return out;
+}
+
+std::unique_ptr<Generator> make_mixed(const Swarm& swarm, CaseModelPtr model) {
+  std::vector<MixedGenerator::Part> parts;
+  for (const Swarm::Part& part : swarm.parts) parts.push_back({part.weight, make_generator(part.name, model)});
+  return std::make_unique<MixedGenerator>(std::move(parts));
+}
 
 CaseModelPtr make_case_model(const Contract& contract, const ContractBounds& bounds) {
   auto model = std::make_shared<const CaseModel>(contract, bounds);

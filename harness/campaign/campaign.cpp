@@ -168,6 +168,7 @@ Campaign::Campaign(CampaignSubject subject, CampaignOptions options, std::vector
 CampaignResult Campaign::run(const std::atomic<bool>& stop) {
   CampaignBoard board(subject_, options_, listener_, stop, jobs_.size());
   board.open();
+  for (size_t job = 0; job < jobs_.size(); ++job) board.note_draws(job, jobs_[job].source.draws());
   // A worker dies with the thread that started it, and those of other allocators serve all jobs: none goes first.
   std::latch all_done(static_cast<std::ptrdiff_t>(jobs_.size()));
   const auto run_job = [&](size_t index) {

@@ -48,6 +48,8 @@ class CampaignBoard {
                              const std::vector<Verdict>& verdicts, const std::deque<Case>& earlier);
   /// The job has dealt with all its draws below this one.
   void drawn(size_t job, uint64_t next_case);
+  /// Before any job runs: what is special about how this one draws.
+  void note_draws(size_t job, std::string draws) { jobs_[job].draws = std::move(draws); }
   uint64_t first_case(size_t job) const { return jobs_[job].first_case; }
 
   /// A gap that waits for its share of the time; none when there is none or it is not its turn yet.

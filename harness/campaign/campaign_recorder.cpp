@@ -69,7 +69,7 @@ CampaignRecord CampaignRecorder::of_this_run(const CampaignResult& result) const
     if (const auto known = result.ledger.known.find(key); known != result.ledger.known.end())
       record.excuses[known->second.slug] = excuse;
   CampaignRecord::Run run{began_, record.seconds, record.cases, {}};
-  for (const auto& job : result.jobs) run.jobs.push_back({job.seed, job.first_case, job.cases});
+  for (const auto& job : result.jobs) run.jobs.push_back({job.seed, job.first_case, job.cases, job.draws});
   record.runs.push_back(std::move(run));
   record.samples = samples_;
   record.samples.push_back(sample_of(result));

@@ -17,6 +17,8 @@ class CaseSource {
   /// Tried first: edges of the contract, computed once.
   virtual std::vector<Case> seeds() const = 0;
   virtual Case draw(uint64_t k) const = 0;
+  /// What is special about how it draws, for reports: "no checks, special x4"; "" = nothing.
+  virtual std::string draws() const { return ""; }
 
   // For guided campaigns. Cases of other origin are taken for what they are: text from a folder that others write to.
   /// Whether `c` has the inputs of this source's program, so that it can be built upon.

@@ -89,7 +89,7 @@ std::string print_summary(const CampaignResult& result, const SummaryContext& co
                      alone ? "it" : fmt::format("the time of {} jobs", result.jobs.size()));
   for (const auto& job : result.jobs)
     out += fmt::format("{}seed {}, from case {}{}", alone ? ", " : "\n  job: ", job.seed, job.first_case,
-                       alone ? "" : fmt::format(", {} cases", job.cases));
+                       alone ? "" : fmt::format(", {} cases{}{}", job.cases, job.draws.empty() ? "" : "; ", job.draws));
   out += "\n";
   out += fmt::format("package: {}; {} processes died, {} served cases, slowest recovery {:.1f} ms\n",
                      joined(statistics.outcomes), statistics.deaths, context.worker_children,
@@ -183,6 +183,7 @@ std::string print_summary_json(const CampaignResult& result, const SummaryContex
     root["jobs"].push_back({{"seed", job.seed},
                             {"first_case", job.first_case},
                             {"cases", job.cases},
+                            {"draws", job.draws},
                             {"seconds_reducing", job.reduction_us / 1e6}});
   root["cases"] = statistics.cases;
   root["seconds"] = statistics.elapsed_us / 1e6;

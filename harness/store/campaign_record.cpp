@@ -10,7 +10,7 @@ namespace aotifuzz {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignRecord::Dimension, least, greatest, cases, landmarks, hit,
                                                 declared_max)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignRecord::Job, seed, first_case, cases)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignRecord::Job, seed, first_case, cases, draws)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignRecord::Run, began, seconds, cases, jobs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignRecord::Sample, seconds, cases, cells, findings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignRecord, package, aotifuzz_version, environment, oracles,

@@ -22,6 +22,7 @@ struct CampaignRecord {
   };
   struct Job {
     uint64_t seed = 0, first_case = 0, cases = 0;
+    std::string draws;  ///< what is special about its mix of generators; "" = nothing
   };
   struct Run {
     int64_t began = 0;  ///< seconds since 1970

@@ -211,7 +211,8 @@ std::string growth_html(const CampaignRecord& record) {
   for (const CampaignRecord::Run& run : record.runs) {
     std::vector<std::string> jobs;
     for (const CampaignRecord::Job& job : run.jobs)
-      jobs.push_back(fmt::format("{}: {} + {}", job.seed, job.first_case, job.cases));
+      jobs.push_back(fmt::format("{}: {} + {}{}", job.seed, job.first_case, job.cases,
+                                 job.draws.empty() ? "" : " (" + html_text(job.draws) + ")"));
     out += fmt::format("<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
                        ++number, date_text(run.began), time_text(run.seconds), run.cases, joined(jobs));
   }

@@ -83,6 +83,9 @@ void FuzzCommand::declare(CLI::App& app) {
   app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
   app.add_option("--model", model_, "Model of the archive, where it holds several");
   app.add_option("--generator", generator_, "Which generator draws the cases")->capture_default_str();
+  app.add_flag("--swarm,!--no-swarm", swarm_,
+               "Jobs after the first leave out some generators and favour others, as their seed says (default; "
+               "--no-swarm: all draw alike)");
   app.add_option("--start-with", start_with_,
                  "Case, finding folder, or a folder tree of those, to run before anything is drawn (repeatable)")
       ->allow_extra_args(false);
@@ -198,8 +201,8 @@ int FuzzCommand::run() {
   std::vector<std::unique_ptr<WorkerProcess>> workers;  // of the second job and those after it
   std::vector<CampaignJobParts> jobs;
   for (int job = 0; job < jobs_; ++job) {
-    sources.push_back(
-        std::make_unique<GeneratedCases>(session.contract(), bounds, generator_, seed_ + static_cast<uint64_t>(job)));
+    sources.push_back(std::make_unique<GeneratedCases>(session.contract(), bounds, generator_,
+                                                       seed_ + static_cast<uint64_t>(job), swarm_ && job > 0));
     sources.back()->start_with(first);
     if (job > 0) workers.push_back(session.another_worker());
     jobs.push_back({job > 0 ? *workers.back() : session.worker(), *sources.back()});

@@ -33,7 +33,7 @@ class FuzzCommand {
   uint64_t seed_ = 1;
   int64_t memory_mib_ = 0, kernels_every_ = WorkerArguments::kKernelsEvery;
   int reduce_runs_ = 200, jobs_ = 1;
-  bool json_ = false, json_lines_ = false, quiet_ = false, no_sanitize_ = false;
+  bool json_ = false, json_lines_ = false, quiet_ = false, no_sanitize_ = false, swarm_ = true;
 };
 
 }  // namespace aotifuzz

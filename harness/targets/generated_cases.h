@@ -15,12 +15,16 @@ namespace aotifuzz {
 /// The catalog's generators as a campaign wants them.
 class GeneratedCases final : public CaseSource {
  public:
-  GeneratedCases(const Contract& contract, const ContractBounds& bounds, const std::string& generator, uint64_t seed)
+  /// `swarmed`: as one of several jobs, with a mix of its own that comes from the seed; only where `generator` is
+  /// mixed.
+  GeneratedCases(const Contract& contract, const ContractBounds& bounds, const std::string& generator, uint64_t seed,
+                 bool swarmed)
       : contract_(contract),
         model_(make_case_model(contract, bounds)),
-        generator_(make_generator(generator, model_)),
+        generator_(swarmed && generator == "mixed" ? swarm(seed) : make_generator(generator, model_)),
         mutator_(model_, generator_),
         seed_(seed) {}
+  std::string draws() const override { return draws_; }
   std::vector<Case> given() const override { return first_; }
   std::vector<Case> seeds() const override { return seed_cases(*model_); }
   /// Cases that come before all others; jobs share them, so each source must be told.
@@ -40,8 +44,16 @@ class GeneratedCases final : public CaseSource {
   }
 
  private:
+  std::unique_ptr<Generator> swarm(uint64_t seed) {
+    const std::vector<Swarm::Part> usual = mixed_parts(*model_);
+    const Swarm mine = Swarm::drawn(usual, seed);
+    draws_ = mine.text(usual);
+    return make_mixed(mine, model_);
+  }
+
   /// Streams of their own, apart from those of draw().
   static constexpr uint64_t kMutations = uint64_t{1} << 63;
+  std::string draws_;
   const Contract& contract_;
   CaseModelPtr model_;
   std::shared_ptr<const Generator> generator_;
