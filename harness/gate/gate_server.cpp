@@ -48,6 +48,21 @@ void write_all(int fd, const std::string& text) {
   }
 }
 
+/// What several lines of an operator say is told apart by their numbers.
+void tell_line(int line, int lines, GateOperator* part) {
+  if (lines == 1) return;
+  const std::string number = std::to_string(line + 1);
+  if (!part->not_judged.empty())
+    part->not_judged += " (line " + number + " of its " + std::to_string(lines) + " lines)";
+  if (line == 0) return;
+  std::map<std::string, std::string> expressions;
+  for (auto& [key, text] : part->expressions) expressions.emplace(number + "." + key, std::move(text));
+  part->expressions = std::move(expressions);
+  std::map<std::string, GateValue> values;
+  for (auto& [key, value] : part->values) values.emplace(number + "." + key, std::move(value));
+  part->values = std::move(values);
+}
+
 }  // namespace
 
 struct GateServer::Child {
@@ -94,11 +109,6 @@ int GateServer::run() {
   }
 }
 
-const OperatorSpec* GateServer::spec_of(const std::string& name) const {
-  const auto found = spec_.find(name);
-  return found == spec_.end() ? nullptr : &found->second;
-}
-
 void GateServer::serve() {
   std::vector<Job> waiting(jobs_.rbegin(), jobs_.rend());
   // Every process that judges has one CPU thread and memory of its own to be watched.
@@ -132,9 +142,16 @@ void GateServer::serve() {
 }
 
 /// What is known of an operator before anything of it runs.
-GateOperator GateServer::hello_of(const Job& job, const OperatorSpec* spec) const {
+GateOperator GateServer::hello_of(const Job& job) const {
+  const OperatorSpec* spec = job.spec;
   GateOperator hello;
   hello.name = job.name;
+  if (job.resume.restarts == 0) {
+    hello.begun = 1;
+    hello.calls = spec && spec->is_call;
+    if (const auto unused = calls_not_used_.find(job.name); unused != calls_not_used_.end() && job.line == 0)
+      hello.calls_not_used = unused->second;
+  }
   if (spec && spec->skip) {
     hello.not_judged = "the spec says @skip";
     return hello;
@@ -144,7 +161,7 @@ GateOperator GateServer::hello_of(const Job& job, const OperatorSpec* spec) cons
       hello.not_judged = "its fake is Python (the spec says so)" + (python_ ? ", and " + job.kernels.why_no_meta : "");
     else
       hello.not_judged = job.kernels.why_no_meta;
-    if (hello.not_judged.empty() && job.resume.restarts == 0) {
+    if (hello.not_judged.empty() && job.resume.restarts == 0 && job.line == 0) {
       GateFinding finding;
       finding.kind = "meta-missing";
       finding.message = "no meta kernel: export cannot trace a call";
@@ -165,8 +182,8 @@ GateOperator GateServer::hello_of(const Job& job, const OperatorSpec* spec) cons
 }
 
 void GateServer::start(Job job) {
-  const OperatorSpec* spec = spec_of(job.name);
-  GateOperator hello = hello_of(job, spec);
+  const OperatorSpec* spec = job.spec;
+  GateOperator hello = hello_of(job);
   if (options_.init_spec) {
     const DrawnArguments drawn = draw_arguments(job.op.schema(), spec);
     std::ostringstream schema;
@@ -183,10 +200,10 @@ void GateServer::start(Job job) {
     python_fd = python_->connect();
     if (python_fd < 0) {
       hello.not_judged = python_->trouble();
-      hello.ended = true;
+      hello.ended = 1;
     }
   }
-  const bool lost = hello.ended;
+  const bool lost = hello.ended > 0;
   send_operator(std::move(hello));
   if (skip || lost || (!job.kernels.meta && !job.kernels.cpu)) return;
 
@@ -222,6 +239,7 @@ void GateServer::start(Job job) {
     OperatorJudge judge(child->job.op, spec, child->job.kernels, options_.judge, allocator, child->crumb, python_fd,
                         [&](GateOperator part) {
                           part.name = name;
+                          tell_line(child->job.line, child->job.lines, &part);
                           GateMessage message;
                           message.kind = GateMessage::Kind::kOperator;
                           message.op = std::move(part);
@@ -272,7 +290,10 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
   const GateCrumb& crumb = *child.crumb;
   const FlightRecorder& recorder = crumb.recorder;
   const bool in_kernel = crumb.phase == GateCrumb::kKernel || crumb.phase == GateCrumb::kGuess;
-  const bool by_default = !spec_of(child.job.name);
+  const OperatorSpec* spec = child.job.spec;
+  const bool by_default = !spec;
+  // Of a call sizes and numbers are known to be legal, and what integer tensors hold is not.
+  const bool unknown = by_default || (spec->is_call && tensor_values_may_matter(crumb.arguments));
   GateFinding finding;
   finding.sizes = crumb.sizes;
   finding.layout = crumb.layout;
@@ -288,7 +309,7 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
     finding.kind = in_kernel ? "kernel-hangs" : "meta-crashes";
     finding.message = std::string(in_kernel ? "the kernel" : "the meta") + " did not end within " +
                       std::to_string(options_.step_timeout.count() / 1000) + " s";
-    finding.precondition = in_kernel && by_default;
+    finding.precondition = in_kernel && unknown;
   } else if (!in_kernel) {
     finding.kind = "meta-crashes";
     finding.message = "the meta " + how;
@@ -298,11 +319,11 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
     // Its own buffer, or an output of the size that the meta declares, is too small whatever the arguments; an index or
     // a second size that was drawn by default may be one that the kernel does not allow.
     const bool own = memory->role != BufferRole::kInput || crumb.declared_outs;
-    finding.precondition = by_default && (!own || values_may_matter(crumb.arguments));
+    finding.precondition = by_default ? !own || values_may_matter(crumb.arguments) : unknown;
   } else {
     finding.kind = "kernel-crashes";
     finding.message = "the kernel " + how;
-    finding.precondition = by_default;
+    finding.precondition = unknown;
   }
   finding.actual = finding.message;
   const OperatorKernels& kernels = child.job.kernels;
@@ -332,7 +353,7 @@ void GateServer::died(Child* child, int signal, bool hung) {
     GateOperator killed;
     killed.name = job.name;
     killed.not_judged = "its Python process was killed from outside: is there memory enough?";
-    killed.ended = true;
+    killed.ended = 1;
     send_operator(std::move(killed));
     return;
   }
@@ -357,10 +378,10 @@ void GateServer::died(Child* child, int signal, bool hung) {
   }
   GateOperator end;
   end.name = job.name;
-  const int deaths_max = spec_of(job.name) ? kDeathsMax : kDeathsMaxByDefault;
+  const int deaths_max = job.spec ? kDeathsMax : kDeathsMaxByDefault;
   if (job.resume.deaths >= deaths_max) {
     end.notes = {"its process died " + std::to_string(deaths_max) + " times: the rest of its points are not tried"};
-    end.ended = true;
+    end.ended = 1;
     send_operator(std::move(end));
     return;
   }

@@ -127,8 +127,9 @@ void OperatorJudge::add_finding(const CallPoint& point, GateFinding finding, con
   finding.weight = total(point.values);
   finding.frames = frames_in_libraries(frames);
   // Whether a kernel writes everything may hang on values that nobody called legal: an index, a length, a count.
-  if ((finding.kind == "kernel-unwritten" || finding.kind == "kernel-reads-unwritten") && drawn_.by_default)
-    finding.precondition = values_may_matter(finding.arguments);
+  if (finding.kind == "kernel-unwritten" || finding.kind == "kernel-reads-unwritten")
+    finding.precondition = drawn_.by_default ? values_may_matter(finding.arguments)
+                                             : drawn_.by_call && tensor_values_may_matter(finding.arguments);
   place_finding(&finding, place);
   // Of one fault a few sizes are enough, but a smaller one is always news.
   const std::string same = finding.kind + std::to_string(finding.output) + finding.change +
@@ -146,9 +147,31 @@ void OperatorJudge::add_finding(const CallPoint& point, GateFinding finding, con
   report_(std::move(part));
 }
 
+bool OperatorJudge::legality_is_unknown(const std::string& arguments) const {
+  return drawn_.by_default || (drawn_.by_call && tensor_values_may_matter(arguments));
+}
+
+void OperatorJudge::choose_integers(const GateResume& resume) {
+  DrawnArguments zeros = drawn_;
+  const bool has_integers = with_zeros(&zeros);
+  const DrawnArguments* const guesses[] = {&drawn_, &zeros};
+  for (int i = resume.first_guess; i < 2 && (i == 0 || has_integers); ++i) {
+    crumb_->at(GateCrumb::kGuess, i);
+    if (!(resume.guess_is_accepted && i == resume.first_guess) && !accepts(*guesses[i])) continue;
+    if (i == 0) return;
+    drawn_ = std::move(zeros);
+    note("integer tensors of its calls hold zeros: of their values nothing is known, and it refuses others");
+    return;
+  }
+  kernels_.cpu = false;
+  no_kernel_ = std::string("its kernel does not take what was drawn for a call of the program") +
+               (has_integers ? ", of which the values of integer tensors are not known" : "") +
+               ": give a line in the spec; only the meta's use of symbols was looked at";
+}
+
 bool OperatorJudge::accepts(const DrawnArguments& drawn) {
   const OperatorCall call(op_, drawn);
-  const SizeFamily family(drawn.symbols, {});
+  const SizeFamily family(drawn.symbols, {}, conditions_of(drawn));
   const std::vector<int> first(drawn.alternatives.size(), 0);
   const CallPoint point{.alternative = &first, .values = family.base()};
   GateCrumb::set(crumb_->sizes, "");
@@ -199,7 +222,14 @@ bool OperatorJudge::draw(const GateResume& resume) {
       return false;
     }
   }
+  if (!SizeFamily(drawn_.symbols, {}, conditions_of(drawn_)).is_possible()) {
+    part.not_judged = "no sizes were found that meet the conditions of its line";
+    part.ended = 1;
+    report_(std::move(part));
+    return false;
+  }
   part.arguments = spec_line(op_.schema(), name_, drawn_);
+  if (drawn_.by_call && kernels_.cpu) choose_integers(resume);
   report_(std::move(part));
   return true;
 }
@@ -258,7 +288,7 @@ void OperatorJudge::run_symbolic_point(const CallPoint& point, const std::string
 }
 
 void OperatorJudge::run_symbolically(bool reporting) {
-  const SizeFamily family(drawn_.symbols, {});
+  const SizeFamily family(drawn_.symbols, {}, conditions_of(drawn_));
   int64_t step = 0;
   for (const std::vector<int>& alternative : alternatives_)
     for (const DrawnLayout layout : kDrawnLayouts) {
@@ -348,7 +378,7 @@ void OperatorJudge::run(const GateResume& resume) {
   GateOperator part;
   part.mined.assign(mined_.begin(), mined_.end());
   mined_.insert(options_.extra_constants.begin(), options_.extra_constants.end());
-  family_ = std::make_unique<SizeFamily>(drawn_.symbols, mined_);
+  family_ = std::make_unique<SizeFamily>(drawn_.symbols, mined_, conditions_of(drawn_));
   if (kernels_.cpu) run_points(resume);
   checks_->finish(&part.notes);
   if (kernels_.python_cpu) part.notes.push_back("its kernel is Python: what it does to memory is not watched");
@@ -366,12 +396,12 @@ void OperatorJudge::run(const GateResume& resume) {
   else if (!not_followed_.empty())
     part.not_judged = "what Python says of it has no form here: " + not_followed_;
   else if (!kernels_.cpu)
-    part.not_judged = "it has no CPU kernel: only the meta's use of symbols was looked at";
+    part.not_judged = no_kernel_;
   else if (kernels_.meta && refused_ == points_ && points_ > 0)
     part.not_judged = "its kernel accepts none of the arguments of the spec";
   part.points = points_ - std::min(points_, resume.first_point);
   part.refused = refused_;
-  part.ended = true;
+  part.ended = 1;
   report_(std::move(part));
 }
 

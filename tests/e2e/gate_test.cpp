@@ -346,7 +346,7 @@ TEST(GateSpec, GrammarOfTheReadmeIsTheOneOfTheParser) {
     ++rules;
     EXPECT_THAT(readme, HasSubstr(line.substr(line.find_first_not_of("/ "))));
   }
-  EXPECT_EQ(rules, 5);
+  EXPECT_EQ(rules, 7);
   EXPECT_THAT(gate_with_spec("right::scale x=f99[B]").err, HasSubstr("under \"Gate a custom operator's library\""));
 }
 

@@ -87,11 +87,10 @@ TEST(Tree, IncludesPointDownTheLayers) {
       {"oracles", {"core", "package"}},
       {"worker", {"core", "package", "store", "oracles"}},
       {"gate", {"core", "package", "store", "oracles", "worker"}},
-      {"gate_report", {"core", "store"}},
+      {"gate_report", {"core", "package", "store"}},
   };
-  const std::set<std::string> ours = {"core",       "package", "store",  "campaign",
-                                      "generators", "oracles", "worker", "targets",
-                                      "gate",       "gate_report"};
+  const std::set<std::string> ours = {"core",    "package", "store",   "campaign", "generators",
+                                      "oracles", "worker",  "targets", "gate",     "gate_report"};
   for (const std::string& file : tracked_files()) {
     if (!is_cpp(file)) continue;
     const fs::path path(file);
@@ -121,8 +120,8 @@ TEST(Tree, OnlyWorkerOraclesAndGateIncludeLibtorch) {
 }
 
 TEST(Tree, EveryUnitTestMirrorsASource) {
-  const std::set<std::string> mirrored = {"core",       "package", "store",  "campaign", "generators",
-                                          "oracles",    "worker",  "gate",   "gate_report"};
+  const std::set<std::string> mirrored = {"core",    "package", "store", "campaign",   "generators",
+                                          "oracles", "worker",  "gate",  "gate_report"};
   for (const std::string& file : tracked_files()) {
     if (!starts_with(file, "tests/") || !file.ends_with("_test.cpp")) continue;
     const fs::path path(file);
