@@ -1,7 +1,4 @@
-"""Exports a program that calls the operators of called_ops.cpp: python called_ops.py LIBRARY FILE.pt2
-
-As a recipe of `aotifuzz pack` its model() finds the library in AOTIFUZZ_CALLED_OPS.
-"""
+"""Exports a program that calls the operators of called_ops.cpp: python called_ops.py LIBRARY FILE.pt2"""
 
 import os
 import sys
@@ -37,7 +34,8 @@ class Caller(torch.nn.Module):
 
 
 def arguments():
-    return (torch.randn(5, 7, 16), torch.randn(6, 9), torch.randn(11, 12), torch.tensor([1, 4, 0]), torch.randn(5, 3, 8))
+    # An even number of columns: with an odd one spread() damages whoever runs it.
+    return (torch.randn(5, 7, 16), torch.randn(6, 10), torch.randn(11, 12), torch.tensor([1, 4, 0]), torch.randn(5, 3, 8))
 
 
 def dynamic_shapes():
@@ -47,10 +45,14 @@ def dynamic_shapes():
             {0: batch, 1: dim("heads", max=64), 2: dim("width")})  # fmt: skip
 
 
+def program():
+    """For `python -m aotifuzz_pack called_ops.py:program -o FILE.pt2`, with the library's path in AOTIFUZZ_CALLED_OPS."""
+    return torch.export.export(Caller(), arguments(), dynamic_shapes=dynamic_shapes())
+
+
 def main():
     torch.ops.load_library(sys.argv[1])
-    program = torch.export.export(Caller(), arguments(), dynamic_shapes=dynamic_shapes())
-    torch.export.save(program, sys.argv[2])
+    torch.export.save(program(), sys.argv[2])
 
 
 if __name__ == "__main__":
