@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "core/contract.h"
-#include "package/guard_parser.h"
+#include "core/guard_parser.h"
 #include "store/atomic_file.h"
 
 namespace aotifuzz {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "gate/size_formula.h"
 #include "gate/symbolic_tensor.h"
 #include "worker/dtype_map.h"
 
@@ -14,16 +15,6 @@ namespace aotifuzz {
 namespace {
 
 using Kind = SpecValue::Kind;
-
-SizeExprPtr expression_of(const SpecSize& size) {
-  if (size.symbol < 0) return SizeExpr::constant(size.add);
-  SizeExprPtr out = SizeExpr::symbol(size.symbol);
-  using Op = SizeExpr::Op;
-  constexpr auto kInt = SizeExpr::Type::kInt;
-  if (size.factor != 1) out = SizeExpr::make(Op::kMul, kInt, {SizeExpr::constant(size.factor), out});
-  if (size.add != 0) out = SizeExpr::make(Op::kAdd, kInt, {out, SizeExpr::constant(size.add)});
-  return out;
-}
 
 DrawnLayout layout_of_rank(DrawnLayout layout, size_t rank) {
   if (rank == 0 || (layout == DrawnLayout::kTransposed && rank < 2)) return DrawnLayout::kContiguous;
@@ -62,11 +53,11 @@ std::vector<int64_t> integers_of(const SpecTensor& spec, int64_t count, int64_t 
   return out;
 }
 
-void fill(at::Tensor tensor, const SpecTensor& spec, const CallPoint& point) {
+void fill(at::Tensor tensor, const SpecTensor& spec, const std::vector<SpecSymbol>& symbols, const CallPoint& point) {
   const int64_t count = tensor.numel();
   if (count == 0) return;
   const std::vector<int64_t> integers =
-      integers_of(spec, count, size_value(spec.limit, point.values), point.value_seed);
+      integers_of(spec, count, size_value(spec.limit, symbols, point.values), point.value_seed);
   const at::ScalarType dtype = tensor.scalar_type();
   if (at::isFloatingType(dtype) || at::isComplexType(dtype)) {
     std::vector<float> numbers(count);
@@ -81,6 +72,40 @@ void fill(at::Tensor tensor, const SpecTensor& spec, const CallPoint& point) {
   if (dtype == at::kBool)
     for (int64_t& number : numbers) number &= 1;
   tensor.copy_(at::from_blob(numbers.data(), tensor.sizes(), at::kLong));
+}
+
+/// Of one kind, as a schema has lists.
+c10::IValue literals(const std::vector<SpecValue>& items) {
+  if (items[0].kind == Kind::kText) {
+    c10::List<std::string> out;
+    for (const SpecValue& item : items) out.push_back(item.text);
+    return out;
+  }
+  if (items[0].kind == Kind::kBool) {
+    c10::List<bool> out;
+    for (const SpecValue& item : items) out.push_back(item.integer != 0);
+    return out;
+  }
+  c10::List<double> out;
+  for (const SpecValue& item : items) out.push_back(item.real);
+  return out;
+}
+
+/// An empty list is of whatever its argument is a list of, and so are whole numbers.
+c10::IValue plain_list(const c10::Type& element, const std::vector<int64_t>& numbers) {
+  switch (element.kind()) {
+    case c10::TypeKind::FloatType: {
+      c10::List<double> out;
+      for (const int64_t number : numbers) out.push_back(static_cast<double>(number));
+      return out;
+    }
+    case c10::TypeKind::BoolType:
+      return c10::List<bool>();
+    case c10::TypeKind::StringType:
+      return c10::List<std::string>();
+    default:
+      return c10::List<int64_t>(numbers);
+  }
 }
 
 }  // namespace
@@ -102,7 +127,7 @@ at::Tensor ArgumentBuilder::symbolic_tensor(const SpecTensor& spec, DrawnLayout 
   const size_t rank = spec.sizes.size();
   layout = layout_of_rank(layout, rank);
   std::vector<c10::SymInt> sizes, in_memory;
-  for (const SpecSize& size : spec.sizes) sizes.push_back(expression_of(size)->as_sym_int());
+  for (const SpecSize& size : spec.sizes) sizes.push_back(size_expr_of(size, drawn_.symbols)->as_sym_int());
   in_memory = sizes;
   if (layout == DrawnLayout::kTransposed) std::swap(in_memory[rank - 1], in_memory[rank - 2]);
   if (layout == DrawnLayout::kGaps) in_memory[rank - 1] = in_memory[rank - 1] * 2;
@@ -119,7 +144,7 @@ at::Tensor ArgumentBuilder::tensor(const SpecTensor& spec, const CallPoint& poin
   const size_t rank = spec.sizes.size();
   const DrawnLayout layout = layout_of_rank(point.layout, rank);
   std::vector<int64_t> in_memory;
-  for (const SpecSize& size : spec.sizes) in_memory.push_back(size_value(size, point.values));
+  for (const SpecSize& size : spec.sizes) in_memory.push_back(size_value(size, drawn_.symbols, point.values));
   if (layout == DrawnLayout::kTransposed) std::swap(in_memory[rank - 1], in_memory[rank - 2]);
   if (layout == DrawnLayout::kGaps) in_memory[rank - 1] = in_memory[rank - 1] * 2;
   const auto device = kind == RunKind::kMeta ? at::kMeta : at::kCPU;
@@ -134,7 +159,7 @@ at::Tensor ArgumentBuilder::tensor(const SpecTensor& spec, const CallPoint& poin
     strides[last] = 2;
     out = out.as_strided(sizes, strides, 1);
   }
-  if (kind == RunKind::kKernel) fill(out, spec, point);
+  if (kind == RunKind::kKernel) fill(out, spec, drawn_.symbols, point);
   return out;
 }
 
@@ -144,7 +169,8 @@ c10::IValue ArgumentBuilder::value(size_t argument, const SpecValue& value, cons
   c10::TypePtr type = schema_.arguments()[argument].real_type();
   if (const auto* optional = type->castRaw<c10::OptionalType>()) type = optional->getElementType();
   const auto size = [&](const SpecSize& s, bool symbolic) -> c10::SymInt {
-    return kind == RunKind::kSymbolic && symbolic ? expression_of(s)->as_sym_int() : size_value(s, point.values);
+    return kind == RunKind::kSymbolic && symbolic ? size_expr_of(s, drawn_.symbols)->as_sym_int()
+                                                  : size_value(s, drawn_.symbols, point.values);
   };
   switch (value.kind) {
     case Kind::kNone:
@@ -168,9 +194,9 @@ c10::IValue ArgumentBuilder::value(size_t argument, const SpecValue& value, cons
       const auto* list = type->castRaw<c10::ListType>();
       const bool symbolic = list && list->getElementType()->kind() == c10::TypeKind::SymIntType;
       if (!symbolic) {
-        c10::List<int64_t> numbers;
-        for (const SpecSize& s : value.sizes) numbers.push_back(size_value(s, point.values));
-        return numbers;
+        std::vector<int64_t> numbers;
+        for (const SpecSize& s : value.sizes) numbers.push_back(size_value(s, drawn_.symbols, point.values));
+        return list ? plain_list(*list->getElementType(), numbers) : c10::IValue(numbers);
       }
       std::vector<c10::SymInt> sizes;
       for (const SpecSize& s : value.sizes) sizes.push_back(size(s, true));
@@ -187,6 +213,8 @@ c10::IValue ArgumentBuilder::value(size_t argument, const SpecValue& value, cons
       return value.text;
     case Kind::kDtype:
       return static_cast<int64_t>(to_scalar_type(value.dtype));
+    case Kind::kList:
+      return literals(value.items);
   }
   return {};
 }
@@ -260,7 +288,7 @@ int64_t ArgumentBuilder::largest_tensor(const CallPoint& point) const {
     for (const SpecTensor& tensor : value.tensors) {
       int64_t count = 1;
       for (const SpecSize& size : tensor.sizes)
-        if (__builtin_mul_overflow(count, std::max<int64_t>(size_value(size, point.values), 1), &count))
+        if (__builtin_mul_overflow(count, std::max<int64_t>(size_value(size, drawn_.symbols, point.values), 1), &count))
           return std::numeric_limits<int64_t>::max();
       largest = std::max(largest, count);
     }

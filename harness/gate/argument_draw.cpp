@@ -24,6 +24,13 @@ class DefaultDraw {
  public:
   DefaultDraw(const TensorGuess& guess, OperatorSpec* op) : guess_(guess), op_(op) {}
 
+  /// What a call that does not say the argument gives it.
+  std::vector<SpecValue> left_out(const c10::Argument& argument) {
+    if (argument.default_value())
+      if (auto value = from_default(*argument.default_value())) return {*value};
+    return values(argument);
+  }
+
   /// Empty: nothing can be drawn for such an argument.
   std::vector<SpecValue> values(const c10::Argument& argument) {
     const c10::TypePtr type = argument.real_type();
@@ -131,7 +138,8 @@ void note_uses(const c10::FunctionSchema& schema, DrawnArguments* drawn) {
   drawn->argument_of_symbol.assign(drawn->symbols.size(), "");
   for (size_t a = 0; a < drawn->alternatives.size(); ++a)
     for (const SpecValue& value : drawn->alternatives[a]) {
-      if (value.kind != Kind::kSymbol || value.sizes[0].symbol < 0) continue;
+      // The sum of two symbols is given to nobody in particular.
+      if (value.kind != Kind::kSymbol || value.sizes[0].formula || value.sizes[0].symbol < 0) continue;
       const int symbol = value.sizes[0].symbol;
       drawn->argument_of_symbol[symbol] = schema.arguments()[a].name();
       if (is_int_type(schema.arguments()[a].real_type())) drawn->is_plain_int[symbol] = true;
@@ -143,20 +151,31 @@ void note_uses(const c10::FunctionSchema& schema, DrawnArguments* drawn) {
 DrawnArguments draw_arguments(const c10::FunctionSchema& schema, const OperatorSpec* spec, const TensorGuess& guess) {
   DrawnArguments drawn;
   drawn.by_default = !spec;
+  drawn.by_call = spec && spec->is_call;
   OperatorSpec symbols;
   if (spec) symbols = *spec;
   DefaultDraw defaults(guess, &symbols);
   for (const c10::Argument& argument : schema.arguments()) {
     const bool said = spec && spec->arguments.count(argument.name());
-    auto values = said ? spec->arguments.at(argument.name()) : defaults.values(argument);
+    auto values = said            ? spec->arguments.at(argument.name())
+                  : drawn.by_call ? defaults.left_out(argument)
+                                  : defaults.values(argument);
     if (values.empty() && drawn.unsupported.empty())
       drawn.unsupported = "argument " + argument.name() + " is of type " + argument.real_type()->str();
     drawn.alternatives.push_back(std::move(values));
     drawn.from_spec.push_back(said);
   }
   drawn.symbols = std::move(symbols.symbols);
+  drawn.conditions = std::move(symbols.conditions);
+  drawn.not_negative = std::move(symbols.not_negative);
   note_uses(schema, &drawn);
   return drawn;
+}
+
+std::vector<Expr> conditions_of(const DrawnArguments& drawn) {
+  std::vector<Expr> out = drawn.conditions;
+  out.insert(out.end(), drawn.not_negative.begin(), drawn.not_negative.end());
+  return out;
 }
 
 std::vector<std::string> unknown_arguments(const c10::FunctionSchema& schema, const OperatorSpec& spec) {
@@ -173,19 +192,32 @@ std::string spec_line(const c10::FunctionSchema& schema, const std::string& name
     for (size_t i = 0; i < drawn.alternatives[a].size(); ++i)
       line.append(i ? "|" : "").append(value_text(drawn.alternatives[a][i], drawn.symbols));
   }
-  for (const SpecSymbol& symbol : drawn.symbols) {
-    if (symbol.min > 0) line += " " + symbol.name + ">=" + std::to_string(symbol.min);
-    if (symbol.max != std::numeric_limits<int64_t>::max())
-      line += " " + symbol.name + "<=" + std::to_string(symbol.max);
-    if (symbol.multiple != 1) line += " " + symbol.name + "%" + std::to_string(symbol.multiple);
-  }
-  return line;
+  std::vector<bool> given;
+  for (const std::string& argument : drawn.argument_of_symbol) given.push_back(!argument.empty());
+  return line + limits_text(drawn.symbols, drawn.conditions, given);
+}
+
+bool tensor_values_may_matter(std::string_view arguments) {
+  for (const std::string_view mark : {"=i", "=u", "{i", "{u", ";i", ";u"})
+    if (arguments.find(mark) != std::string_view::npos) return true;
+  return false;
 }
 
 bool values_may_matter(std::string_view arguments) {
-  for (const std::string_view mark : {"$", "=i", "=u", "{i", "{u"})
-    if (arguments.find(mark) != std::string_view::npos) return true;
-  return false;
+  return arguments.find('$') != std::string_view::npos || tensor_values_may_matter(arguments);
+}
+
+bool with_zeros(DrawnArguments* drawn) {
+  bool any = false;
+  for (std::vector<SpecValue>& values : drawn->alternatives)
+    for (SpecValue& value : values)
+      for (SpecTensor& tensor : value.tensors)
+        if (dtype_is_integral(tensor.dtype) && tensor.values == SpecTensor::Values::kAny) {
+          tensor.values = SpecTensor::Values::kConst;
+          tensor.constant = 0;
+          any = true;
+        }
+  return any;
 }
 
 std::vector<std::vector<int>> choose_alternatives(const DrawnArguments& drawn, size_t limit, size_t* dropped) {

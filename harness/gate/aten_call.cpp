@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "gate/symbolic_run.h"
+#include "gate/symbolic_tensor.h"
 
 namespace aotifuzz {
 namespace {
@@ -70,6 +71,10 @@ bool AtenCall::returns(std::vector<at::Tensor> results) {
   stack_->resize(stack_->size() - count_);
   for (at::Tensor& result : results) stack_->emplace_back(std::move(result));
   return true;
+}
+
+bool AtenCall::returns_dense(SymSizes sizes, at::ScalarType dtype) {
+  return returns({SymbolicTensor::make_dense(std::move(sizes), dtype)});
 }
 
 bool AtenCall::returns_list(const std::vector<at::Tensor>& results) {

@@ -24,6 +24,8 @@ class AtenCall {
   /// Of an argument that may be None.
   std::optional<int64_t> integer(size_t i) const;
   std::optional<at::ScalarType> dtype(size_t i) const;
+  /// False where it is absent or no boolean.
+  bool truth(size_t i) const { return i < count() && at(i).isBool() && at(i).toBool(); }
   c10::SymInt size(size_t i) const { return at(i).toSymInt(); }
   SymSizes sizes(size_t i) const { return at(i).toSymIntVector(); }
   /// Dimensions to reduce, by argument; all of them when it is None, absent or empty.
@@ -33,6 +35,8 @@ class AtenCall {
 
   /// True, so that a rule can end with it.
   bool returns(std::vector<at::Tensor> results);
+  /// One tensor, dense.
+  bool returns_dense(SymSizes sizes, at::ScalarType dtype);
   bool returns_list(const std::vector<at::Tensor>& results);
 
  private:

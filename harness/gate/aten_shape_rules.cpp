@@ -6,16 +6,13 @@
 #include <utility>
 
 #include "gate/aten_example.h"
+#include "gate/aten_reduction_rules.h"
 #include "gate/symbolic_tensor.h"
 
 namespace aotifuzz {
 namespace {
 
 SymSizes sizes_of(const at::Tensor& tensor) { return tensor.sym_sizes().vec(); }
-
-bool dense(AtenCall& call, SymSizes sizes, at::ScalarType dtype) {
-  return call.returns({SymbolicTensor::make_dense(std::move(sizes), dtype)});
-}
 
 /// A view of `base` with other sizes and strides.
 at::Tensor view_of(const at::Tensor& base, const SymSizes& sizes, const SymSizes& strides, const c10::SymInt& offset) {
@@ -30,7 +27,7 @@ bool matrix_product(AtenCall& call, const at::Tensor& a, const at::Tensor& b) {
   SymSizes out = broadcast({left.begin(), left.end() - 2}, {right.begin(), right.end() - 2});
   out.push_back(a.sym_size(-2));
   out.push_back(b.sym_size(-1));
-  return dense(call, std::move(out), a.scalar_type());
+  return call.returns_dense(std::move(out), a.scalar_type());
 }
 
 bool product_rule(AtenCall& call) { return matrix_product(call, call.tensor(0), call.tensor(1)); }
@@ -42,7 +39,7 @@ bool linear_rule(AtenCall& call) {
   TORCH_CHECK(x.sym_size(-1).sym_eq(weight.sym_size(1)).expect_true(__FILE__, __LINE__), "sizes of linear differ");
   SymSizes out = sizes_of(x);
   out.back() = weight.sym_size(0);
-  return dense(call, std::move(out), x.scalar_type());
+  return call.returns_dense(std::move(out), x.scalar_type());
 }
 
 bool view_rule(AtenCall& call) {
@@ -90,7 +87,7 @@ bool cat_rule(AtenCall& call) {
     out[dimension] = out[dimension] + tensors[i].sym_size(dimension);
     dtype = c10::promoteTypes(dtype, tensors[i].scalar_type());
   }
-  return dense(call, std::move(out), dtype);
+  return call.returns_dense(std::move(out), dtype);
 }
 
 bool stack_rule(AtenCall& call) {
@@ -99,7 +96,7 @@ bool stack_rule(AtenCall& call) {
   SymSizes out = sizes_of(tensors[0]);
   const int64_t dimension = wrapped(call.at(1).toInt(), tensors[0].dim() + 1);
   out.insert(out.begin() + dimension, static_cast<int64_t>(tensors.size()));
-  return dense(call, std::move(out), tensors[0].scalar_type());
+  return call.returns_dense(std::move(out), tensors[0].scalar_type());
 }
 
 bool expand_rule(AtenCall& call) {
@@ -126,60 +123,11 @@ bool expand_rule(AtenCall& call) {
   return call.returns({view_of(base, sizes, strides, base.sym_storage_offset())});
 }
 
-SymSizes without(const at::Tensor& tensor, const std::vector<bool>& reduced, bool keep) {
-  SymSizes out;
-  for (int64_t d = 0; d < tensor.dim(); ++d) {
-    if (!reduced[d])
-      out.push_back(tensor.sym_size(d));
-    else if (keep)
-      out.push_back(1);
-  }
-  return out;
-}
-
-bool truth_at(const AtenCall& call, size_t i) { return i < call.count() && call.at(i).isBool() && call.at(i).toBool(); }
-
-at::ScalarType sum_dtype(const at::Tensor& tensor, std::optional<at::ScalarType> asked) {
-  if (asked) return *asked;
-  return c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true) ? at::kLong : tensor.scalar_type();
-}
-
-bool sum_all_rule(AtenCall& call) { return dense(call, {}, sum_dtype(call.tensor(0), call.dtype(1))); }
-bool sum_rule(AtenCall& call) {
-  const at::Tensor x = call.tensor(0);
-  return dense(call, without(x, call.reduced(1, x.dim()), truth_at(call, 2)), sum_dtype(x, call.dtype(3)));
-}
-bool mean_rule(AtenCall& call) {
-  const at::Tensor x = call.tensor(0);
-  return dense(call, without(x, call.reduced(1, x.dim()), truth_at(call, 2)), call.dtype(3).value_or(x.scalar_type()));
-}
-bool extreme_rule(AtenCall& call) {
-  const at::Tensor x = call.tensor(0);
-  return dense(call, without(x, call.reduced(1, x.dim()), truth_at(call, 2)), x.scalar_type());
-}
-bool position_rule(AtenCall& call) {
-  const at::Tensor x = call.tensor(0);
-  return dense(call, without(x, call.reduced(1, x.dim()), truth_at(call, 2)), at::kLong);
-}
-bool extreme_with_position_rule(AtenCall& call) {
-  const at::Tensor x = call.tensor(0);
-  const SymSizes out = without(x, call.reduced(1, x.dim()), truth_at(call, 2));
-  return call.returns({SymbolicTensor::make_dense(out, x.scalar_type()), SymbolicTensor::make_dense(out, at::kLong)});
-}
-bool truth_rule(AtenCall& call) {
-  const at::Tensor x = call.tensor(0);
-  return dense(call, without(x, call.reduced(1, x.dim()), truth_at(call, 2)), at::kBool);
-}
-
 /// Same sizes, dense; dtype of an optional argument.
 template <size_t dtype_argument>
 bool same_sizes_rule(AtenCall& call) {
   const at::Tensor x = call.tensor(0);
-  return dense(call, sizes_of(x), call.dtype(dtype_argument).value_or(x.scalar_type()));
-}
-bool cumulative_sum_rule(AtenCall& call) {
-  const at::Tensor x = call.tensor(0);
-  return dense(call, sizes_of(x), sum_dtype(x, call.dtype(2)));
+  return call.returns_dense(sizes_of(x), call.dtype(dtype_argument).value_or(x.scalar_type()));
 }
 bool sort_rule(AtenCall& call) {
   const at::Tensor x = call.tensor(0);
@@ -246,13 +194,13 @@ bool index_select_rule(AtenCall& call) {
   if (x.dim() == 0) return false;
   SymSizes out = sizes_of(x);
   out[wrapped(call.at(1).toInt(), x.dim())] = index.sym_numel();
-  return dense(call, std::move(out), x.scalar_type());
+  return call.returns_dense(std::move(out), x.scalar_type());
 }
-bool gather_rule(AtenCall& call) { return dense(call, sizes_of(call.tensor(2)), call.tensor(0).scalar_type()); }
+bool gather_rule(AtenCall& call) { return call.returns_dense(sizes_of(call.tensor(2)), call.tensor(0).scalar_type()); }
 bool embedding_rule(AtenCall& call) {
   SymSizes out = sizes_of(call.tensor(1));
   out.push_back(call.tensor(0).sym_size(1));
-  return dense(call, std::move(out), call.tensor(0).scalar_type());
+  return call.returns_dense(std::move(out), call.tensor(0).scalar_type());
 }
 
 bool repeat_rule(AtenCall& call) {
@@ -260,7 +208,7 @@ bool repeat_rule(AtenCall& call) {
   SymSizes out = call.sizes(1);
   const size_t added = out.size() - static_cast<size_t>(x.dim());
   for (size_t d = added; d < out.size(); ++d) out[d] = out[d] * x.sym_size(static_cast<int64_t>(d - added));
-  return dense(call, std::move(out), x.scalar_type());
+  return call.returns_dense(std::move(out), x.scalar_type());
 }
 
 bool pad_rule(AtenCall& call) {
@@ -271,7 +219,7 @@ bool pad_rule(AtenCall& call) {
     c10::SymInt& size = out[out.size() - 1 - i / 2];
     size = size + pad[i] + pad[i + 1];
   }
-  return dense(call, std::move(out), x.scalar_type());
+  return call.returns_dense(std::move(out), x.scalar_type());
 }
 
 at::ScalarType default_dtype(std::optional<at::ScalarType> asked) {
@@ -282,13 +230,13 @@ bool full_rule(AtenCall& call) {
   const at::ScalarType inferred = value.isBoolean()         ? at::kBool
                                   : value.isIntegral(false) ? at::kLong
                                                             : default_dtype({});
-  return dense(call, call.sizes(0), call.dtype(2).value_or(inferred));
+  return call.returns_dense(call.sizes(0), call.dtype(2).value_or(inferred));
 }
-bool filled_rule(AtenCall& call) { return dense(call, call.sizes(0), default_dtype(call.dtype(1))); }
+bool filled_rule(AtenCall& call) { return call.returns_dense(call.sizes(0), default_dtype(call.dtype(1))); }
 /// new_zeros(self, size, dtype...) and new_full(self, size, value, dtype...).
 template <size_t dtype_argument>
 bool new_filled_rule(AtenCall& call) {
-  return dense(call, call.sizes(1), call.dtype(dtype_argument).value_or(call.tensor(0).scalar_type()));
+  return call.returns_dense(call.sizes(1), call.dtype(dtype_argument).value_or(call.tensor(0).scalar_type()));
 }
 
 bool range_rule(AtenCall& call) {
@@ -301,16 +249,16 @@ bool range_rule(AtenCall& call) {
     if (!(call.at(0).isInt() || call.at(0).isSymInt()) || call.count() > 6) return false;
     count = count - length(call.at(0));
   }
-  return dense(call, {count}, call.dtype(from_zero ? 1 : 2).value_or(at::kLong));
+  return call.returns_dense({count}, call.dtype(from_zero ? 1 : 2).value_or(at::kLong));
 }
 
 bool convert_rule(AtenCall& call) {
   const at::Tensor x = call.tensor(0);
   const at::ScalarType wanted = call.dtype(1).value_or(x.scalar_type());
-  const bool copy = call.op().operator_name().name == "aten::_to_copy" || truth_at(call, 3);
+  const bool copy = call.op().operator_name().name == "aten::_to_copy" || call.truth(3);
   if (wanted == x.scalar_type() && !copy) return call.returns({x});
   // Keeps dense strides, whatever their order.
-  if (TORCH_GUARD_OR_FALSE(x.sym_is_contiguous())) return dense(call, sizes_of(x), wanted);
+  if (TORCH_GUARD_OR_FALSE(x.sym_is_contiguous())) return call.returns_dense(sizes_of(x), wanted);
   return call.returns({SymbolicTensor::make(sizes_of(x), x.sym_strides().vec(), 0, wanted)});
 }
 
@@ -336,66 +284,58 @@ bool like_rule(AtenCall& call) {
   return call.returns({SymbolicTensor::make(std::move(sizes), std::move(strides), 0, like.scalar_type())});
 }
 
+AtenRuleTable with(AtenRuleTable all, const AtenRuleTable& more) {
+  all.insert(more.begin(), more.end());
+  return all;
+}
+
 }  // namespace
 
-const std::unordered_map<std::string, AtenRule>& aten_shape_rules() {
-  static const std::unordered_map<std::string, AtenRule> table = {
-      {"aten::matmul", product_rule},
-      {"aten::mm", product_rule},
-      {"aten::bmm", product_rule},
-      {"aten::addmm", added_product_rule},
-      {"aten::linear", linear_rule},
-      {"aten::view", view_rule},
-      {"aten::reshape", view_rule},
-      {"aten::_unsafe_view", view_rule},
-      {"aten::flatten.using_ints", flatten_rule},
-      {"aten::cat", cat_rule},
-      {"aten::stack", stack_rule},
-      {"aten::expand", expand_rule},
-      {"aten::sum", sum_all_rule},
-      {"aten::sum.dim_IntList", sum_rule},
-      {"aten::mean.dim", mean_rule},
-      {"aten::amax", extreme_rule},
-      {"aten::amin", extreme_rule},
-      {"aten::argmax", position_rule},
-      {"aten::argmin", position_rule},
-      {"aten::max.dim", extreme_with_position_rule},
-      {"aten::min.dim", extreme_with_position_rule},
-      {"aten::any.dim", truth_rule},
-      {"aten::all.dim", truth_rule},
-      {"aten::softmax.int", same_sizes_rule<2>},
-      {"aten::log_softmax.int", same_sizes_rule<2>},
-      {"aten::_softmax", same_sizes_rule<9>},
-      {"aten::_log_softmax", same_sizes_rule<9>},
-      {"aten::cumsum", cumulative_sum_rule},
-      {"aten::cumprod", cumulative_sum_rule},
-      {"aten::sort", sort_rule},
-      {"aten::topk", topk_rule},
-      {"aten::slice.Tensor", slice_rule},
-      {"aten::narrow", narrow_rule},
-      {"aten::permute", permute_rule},
-      {"aten::index_select", index_select_rule},
-      {"aten::gather", gather_rule},
-      {"aten::embedding", embedding_rule},
-      {"aten::repeat", repeat_rule},
-      {"aten::constant_pad_nd", pad_rule},
-      {"aten::full", full_rule},
-      {"aten::ones", filled_rule},
-      {"aten::new_zeros", new_filled_rule<2>},
-      {"aten::new_ones", new_filled_rule<2>},
-      {"aten::new_full", new_filled_rule<3>},
-      {"aten::arange", range_rule},
-      {"aten::arange.start", range_rule},
-      {"aten::to.dtype", convert_rule},
-      {"aten::_to_copy", convert_rule},
-      {"aten::split_with_sizes", chunk_rule},
-      {"aten::empty_like", like_rule},
-      {"aten::zeros_like", like_rule},
-      {"aten::ones_like", like_rule},
-      {"aten::full_like", like_rule},
-      {"aten::rand_like", like_rule},
-      {"aten::randn_like", like_rule},
-  };
+const AtenRuleTable& aten_shape_rules() {
+  static const AtenRuleTable table = with(aten_reduction_rules(), {
+                                                                      {"aten::matmul", product_rule},
+                                                                      {"aten::mm", product_rule},
+                                                                      {"aten::bmm", product_rule},
+                                                                      {"aten::addmm", added_product_rule},
+                                                                      {"aten::linear", linear_rule},
+                                                                      {"aten::view", view_rule},
+                                                                      {"aten::reshape", view_rule},
+                                                                      {"aten::_unsafe_view", view_rule},
+                                                                      {"aten::flatten.using_ints", flatten_rule},
+                                                                      {"aten::cat", cat_rule},
+                                                                      {"aten::stack", stack_rule},
+                                                                      {"aten::expand", expand_rule},
+                                                                      {"aten::softmax.int", same_sizes_rule<2>},
+                                                                      {"aten::log_softmax.int", same_sizes_rule<2>},
+                                                                      {"aten::_softmax", same_sizes_rule<9>},
+                                                                      {"aten::_log_softmax", same_sizes_rule<9>},
+                                                                      {"aten::sort", sort_rule},
+                                                                      {"aten::topk", topk_rule},
+                                                                      {"aten::slice.Tensor", slice_rule},
+                                                                      {"aten::narrow", narrow_rule},
+                                                                      {"aten::permute", permute_rule},
+                                                                      {"aten::index_select", index_select_rule},
+                                                                      {"aten::gather", gather_rule},
+                                                                      {"aten::embedding", embedding_rule},
+                                                                      {"aten::repeat", repeat_rule},
+                                                                      {"aten::constant_pad_nd", pad_rule},
+                                                                      {"aten::full", full_rule},
+                                                                      {"aten::ones", filled_rule},
+                                                                      {"aten::new_zeros", new_filled_rule<2>},
+                                                                      {"aten::new_ones", new_filled_rule<2>},
+                                                                      {"aten::new_full", new_filled_rule<3>},
+                                                                      {"aten::arange", range_rule},
+                                                                      {"aten::arange.start", range_rule},
+                                                                      {"aten::to.dtype", convert_rule},
+                                                                      {"aten::_to_copy", convert_rule},
+                                                                      {"aten::split_with_sizes", chunk_rule},
+                                                                      {"aten::empty_like", like_rule},
+                                                                      {"aten::zeros_like", like_rule},
+                                                                      {"aten::ones_like", like_rule},
+                                                                      {"aten::full_like", like_rule},
+                                                                      {"aten::rand_like", like_rule},
+                                                                      {"aten::randn_like", like_rule},
+                                                                  });
   return table;
 }
 

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 
 #include "core/error.h"
+#include "gate/size_formula.h"
 #include "gate/size_tree.h"
 #include "worker/dtype_map.h"
 #include "worker/error_text.h"
@@ -22,16 +24,26 @@ using Kind = SpecValue::Kind;
 const char* const kRunNames[] = {"symbolic", "meta", "kernel"};                                    ///< by RunKind
 const char* const kValueNames[] = {"any", "below", "offsets", "lengths", "const", "permutation"};  ///< by Values
 
-json triple(const SpecSize& size) { return {size.symbol, size.factor, size.add}; }
+/// What Python sees of a size: an expression as fake_calls.py computes it, over the symbols' indices.
+json size_json(const SpecSize& size, const std::vector<SpecSymbol>& symbols) {
+  if (size.formula) return formula_tree(*size.formula, symbols);
+  return {size.symbol, size.factor, size.add};
+}
 
-json tensor_json(const SpecTensor& tensor) {
+json tensor_json(const SpecTensor& tensor, const std::vector<SpecSymbol>& symbols) {
   json sizes = json::array();
-  for (const SpecSize& size : tensor.sizes) sizes.push_back(triple(size));
+  for (const SpecSize& size : tensor.sizes) sizes.push_back(size_json(size, symbols));
   return {{"dtype", c10::toString(to_scalar_type(tensor.dtype))},
           {"sizes", std::move(sizes)},
           {"values", kValueNames[static_cast<int>(tensor.values)]},
-          {"limit", triple(tensor.limit)},
+          {"limit", size_json(tensor.limit, symbols)},
           {"constant", tensor.constant}};
+}
+
+/// JSON has no infinity.
+json number_json(double number) {
+  if (std::isfinite(number)) return {{"kind", "value"}, {"value", number}};
+  return {{"kind", "number"}, {"value", std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf"}};
 }
 
 at::ScalarType scalar_type(const std::string& name) {
@@ -133,7 +145,7 @@ json FakeClient::ask(const json& request) {
   }
 }
 
-json FakeClient::argument(size_t index, const SpecValue& value, const CallPoint& point) const {
+json FakeClient::argument(const DrawnArguments& drawn, size_t index, const SpecValue& value) const {
   c10::TypePtr type = schema_.arguments()[index].real_type();
   if (const auto* optional = type->castRaw<c10::OptionalType>()) type = optional->getElementType();
   const auto* list = type->castRaw<c10::ListType>();
@@ -144,14 +156,15 @@ json FakeClient::argument(size_t index, const SpecValue& value, const CallPoint&
     case Kind::kTensor:
     case Kind::kTensors: {
       json tensors = json::array();
-      for (const SpecTensor& tensor : value.tensors) tensors.push_back(tensor_json(tensor));
+      for (const SpecTensor& tensor : value.tensors) tensors.push_back(tensor_json(tensor, drawn.symbols));
       return {{"kind", value.kind == Kind::kTensor ? "tensor" : "tensors"}, {"tensors", std::move(tensors)}};
     }
     case Kind::kSymbol:
-      return {{"kind", "size"}, {"sizes", {triple(value.sizes[0])}}, {"symbolic", is_symbolic(*type)}};
+      return {
+          {"kind", "size"}, {"sizes", {size_json(value.sizes[0], drawn.symbols)}}, {"symbolic", is_symbolic(*type)}};
     case Kind::kSizes: {
       json sizes = json::array();
-      for (const SpecSize& size : value.sizes) sizes.push_back(triple(size));
+      for (const SpecSize& size : value.sizes) sizes.push_back(size_json(size, drawn.symbols));
       const bool symbolic = list && is_symbolic(*list->getElementType());
       return {{"kind", "sizes"}, {"sizes", std::move(sizes)}, {"symbolic", symbolic}};
     }
@@ -160,13 +173,18 @@ json FakeClient::argument(size_t index, const SpecValue& value, const CallPoint&
         return {{"kind", "value"}, {"value", static_cast<double>(value.integer)}};
       return {{"kind", "value"}, {"value", value.integer}};
     case Kind::kFloat:
-      return {{"kind", "value"}, {"value", value.real}};
+      return number_json(value.real);
     case Kind::kBool:
       return {{"kind", "value"}, {"value", value.integer != 0}};
     case Kind::kText:
       return {{"kind", "value"}, {"value", value.text}};
     case Kind::kDtype:
       return {{"kind", "dtype"}, {"value", c10::toString(to_scalar_type(value.dtype))}};
+    case Kind::kList: {
+      json items = json::array();
+      for (const SpecValue& item : value.items) items.push_back(argument(drawn, index, item));
+      return {{"kind", "list"}, {"items", std::move(items)}};
+    }
   }
   return {{"kind", "none"}};
 }
@@ -174,7 +192,7 @@ json FakeClient::argument(size_t index, const SpecValue& value, const CallPoint&
 CallResult FakeClient::run(const DrawnArguments& drawn, const CallPoint& point, RunKind kind) {
   json arguments = json::array(), names = json::array(), least = json::array();
   for (size_t a = 0; a < drawn.alternatives.size(); ++a)
-    arguments.push_back(argument(a, drawn.alternatives[a][(*point.alternative)[a]], point));
+    arguments.push_back(argument(drawn, a, drawn.alternatives[a][(*point.alternative)[a]]));
   for (const SpecSymbol& symbol : drawn.symbols) {
     names.push_back(symbol.name);
     least.push_back(symbol.min);

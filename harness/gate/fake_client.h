@@ -29,7 +29,7 @@ class FakeClient {
  private:
   nlohmann::json ask(const nlohmann::json& request);
   [[noreturn]] void end(const std::string& cause);
-  nlohmann::json argument(size_t index, const SpecValue& value, const CallPoint& point) const;
+  nlohmann::json argument(const DrawnArguments& drawn, size_t index, const SpecValue& value) const;
 
   int fd_;
   std::string op_name_;

@@ -16,9 +16,8 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "core/memory_fault.h"
+#include "gate/gate_child.h"
 #include "gate/registration.h"
-#include "gate/stack_frames.h"
 #include "worker/crash_handler.h"
 #include "worker/server_setup.h"
 
@@ -48,19 +47,22 @@ void write_all(int fd, const std::string& text) {
   }
 }
 
-}  // namespace
+/// What several lines of an operator say is told apart by their numbers.
+void tell_line(int line, int lines, GateOperator* part) {
+  if (lines == 1) return;
+  const std::string number = std::to_string(line + 1);
+  if (!part->not_judged.empty())
+    part->not_judged += " (line " + number + " of its " + std::to_string(lines) + " lines)";
+  if (line == 0) return;
+  std::map<std::string, std::string> expressions;
+  for (auto& [key, text] : part->expressions) expressions.emplace(number + "." + key, std::move(text));
+  part->expressions = std::move(expressions);
+  std::map<std::string, GateValue> values;
+  for (auto& [key, value] : part->values) values.emplace(number + "." + key, std::move(value));
+  part->values = std::move(values);
+}
 
-struct GateServer::Child {
-  Job job;
-  GateCrumb* crumb = nullptr;
-  pid_t pid = -1;
-  int pipe = -1;
-  std::string pending;
-  uint64_t beat = 0;
-  Clock::time_point beat_time;
-  Clock::time_point start;
-  bool hung = false;
-};
+}  // namespace
 
 GateServer::GateServer(GateServerOptions options, int message_fd)
     : options_(std::move(options)), message_fd_(message_fd) {}
@@ -92,11 +94,6 @@ int GateServer::run() {
     send(message);
     return kExitWorld;
   }
-}
-
-const OperatorSpec* GateServer::spec_of(const std::string& name) const {
-  const auto found = spec_.find(name);
-  return found == spec_.end() ? nullptr : &found->second;
 }
 
 void GateServer::serve() {
@@ -132,9 +129,16 @@ void GateServer::serve() {
 }
 
 /// What is known of an operator before anything of it runs.
-GateOperator GateServer::hello_of(const Job& job, const OperatorSpec* spec) const {
+GateOperator GateServer::hello_of(const Job& job) const {
+  const OperatorSpec* spec = job.spec;
   GateOperator hello;
   hello.name = job.name;
+  if (job.resume.restarts == 0) {
+    hello.begun = 1;
+    hello.calls = spec && spec->is_call;
+    if (const auto unused = calls_not_used_.find(job.name); unused != calls_not_used_.end() && job.line == 0)
+      hello.calls_not_used = unused->second;
+  }
   if (spec && spec->skip) {
     hello.not_judged = "the spec says @skip";
     return hello;
@@ -144,7 +148,7 @@ GateOperator GateServer::hello_of(const Job& job, const OperatorSpec* spec) cons
       hello.not_judged = "its fake is Python (the spec says so)" + (python_ ? ", and " + job.kernels.why_no_meta : "");
     else
       hello.not_judged = job.kernels.why_no_meta;
-    if (hello.not_judged.empty() && job.resume.restarts == 0) {
+    if (hello.not_judged.empty() && job.resume.restarts == 0 && job.line == 0) {
       GateFinding finding;
       finding.kind = "meta-missing";
       finding.message = "no meta kernel: export cannot trace a call";
@@ -165,8 +169,8 @@ GateOperator GateServer::hello_of(const Job& job, const OperatorSpec* spec) cons
 }
 
 void GateServer::start(Job job) {
-  const OperatorSpec* spec = spec_of(job.name);
-  GateOperator hello = hello_of(job, spec);
+  const OperatorSpec* spec = job.spec;
+  GateOperator hello = hello_of(job);
   if (options_.init_spec) {
     const DrawnArguments drawn = draw_arguments(job.op.schema(), spec);
     std::ostringstream schema;
@@ -183,10 +187,10 @@ void GateServer::start(Job job) {
     python_fd = python_->connect();
     if (python_fd < 0) {
       hello.not_judged = python_->trouble();
-      hello.ended = true;
+      hello.ended = 1;
     }
   }
-  const bool lost = hello.ended;
+  const bool lost = hello.ended > 0;
   send_operator(std::move(hello));
   if (skip || lost || (!job.kernels.meta && !job.kernels.cpu)) return;
 
@@ -222,6 +226,7 @@ void GateServer::start(Job job) {
     OperatorJudge judge(child->job.op, spec, child->job.kernels, options_.judge, allocator, child->crumb, python_fd,
                         [&](GateOperator part) {
                           part.name = name;
+                          tell_line(child->job.line, child->job.lines, &part);
                           GateMessage message;
                           message.kind = GateMessage::Kind::kOperator;
                           message.op = std::move(part);
@@ -266,124 +271,6 @@ void GateServer::ended(Child* child) {
     died(owned.get(), WTERMSIG(status), owned->hung);
   else if (WEXITSTATUS(status) != 0)
     died(owned.get(), 0, false);
-}
-
-GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hung) const {
-  const GateCrumb& crumb = *child.crumb;
-  const FlightRecorder& recorder = crumb.recorder;
-  const bool in_kernel = crumb.phase == GateCrumb::kKernel || crumb.phase == GateCrumb::kGuess;
-  const bool by_default = !spec_of(child.job.name);
-  GateFinding finding;
-  finding.sizes = crumb.sizes;
-  finding.layout = crumb.layout;
-  finding.arguments = crumb.arguments;
-  finding.weight = crumb.weight;
-  const std::string python = crumb.python_death;
-  const std::string how = !python.empty() ? "ends its Python process (" + python + ")"
-                          : signal == 0
-                              ? "exits the process"
-                              : "dies of " + std::string(sigdescr_np(signal) ? sigdescr_np(signal) : "a signal");
-  const auto memory = recorded_memory_fault(recorder);
-  if (hung) {
-    finding.kind = in_kernel ? "kernel-hangs" : "meta-crashes";
-    finding.message = std::string(in_kernel ? "the kernel" : "the meta") + " did not end within " +
-                      std::to_string(options_.step_timeout.count() / 1000) + " s";
-    finding.precondition = in_kernel && by_default;
-  } else if (!in_kernel) {
-    finding.kind = "meta-crashes";
-    finding.message = "the meta " + how;
-  } else if (memory && memory->buffer_known && memory->place != MemoryFault::Place::kNull) {
-    finding.kind = "kernel-overruns";
-    finding.message = "the kernel " + memory_fault_sentence(*memory);
-    // Its own buffer, or an output of the size that the meta declares, is too small whatever the arguments; an index or
-    // a second size that was drawn by default may be one that the kernel does not allow.
-    const bool own = memory->role != BufferRole::kInput || crumb.declared_outs;
-    finding.precondition = by_default && (!own || values_may_matter(crumb.arguments));
-  } else {
-    finding.kind = "kernel-crashes";
-    finding.message = "the kernel " + how;
-    finding.precondition = by_default;
-  }
-  finding.actual = finding.message;
-  const OperatorKernels& kernels = child.job.kernels;
-  if (in_kernel ? kernels.python_cpu : kernels.python_meta) {
-    const SourcePlace& place = in_kernel ? kernels.cpu_place : kernels.meta_place;
-    finding.file = place.file;
-    finding.line = place.line;
-    finding.function = place.function;
-    return finding;
-  }
-  const Registration at = registration_of(child.job.op, in_kernel ? "CPU" : "Meta");
-  finding.file = at.file;
-  finding.line = at.line;
-  std::vector<uint64_t> addresses;
-  for (int i = 0; i < recorder.fault.frame_count && i < static_cast<int>(FaultEntry::kFramesMax); ++i)
-    addresses.push_back(recorder.fault.frames[i]);
-  finding.frames = frames_in_libraries(addresses, /*first_is_exact=*/true);
-  return finding;
-}
-
-/// Reports a death and lets another process go on behind it.
-void GateServer::died(Child* child, int signal, bool hung) {
-  const GateCrumb& crumb = *child->crumb;
-  Job job = child->job;
-  const auto phase = static_cast<GateCrumb::Phase>(crumb.phase.load());
-  if (std::string(crumb.python_death) == strsignal(SIGKILL)) {
-    GateOperator killed;
-    killed.name = job.name;
-    killed.not_judged = "its Python process was killed from outside: is there memory enough?";
-    killed.ended = true;
-    send_operator(std::move(killed));
-    return;
-  }
-  ++job.resume.restarts;
-  if (phase != GateCrumb::kGuess) ++job.resume.deaths;
-  // Vector instructions may rely on the alignment that torch's own allocator gives.
-  const bool unexplained = signal == SIGSEGV && !hung && crumb.recorder.fault_address == 0 &&
-                           crumb.recorder.fault.access == static_cast<int32_t>(MemoryFault::Access::kUnknown);
-  if (unexplained && !job.resume.aligned && phase == GateCrumb::kKernel) {
-    job.resume.aligned = true;
-    job.resume.symbolic_reported = true;
-    job.resume.first_point = crumb.step;
-    start(std::move(job));
-    return;
-  }
-  // Arguments that are only tried to see whether the kernel takes them prove nothing.
-  if (phase != GateCrumb::kGuess && phase != GateCrumb::kIdle) {
-    GateOperator part;
-    part.name = job.name;
-    part.findings = {finding_of_death(*child, signal, hung)};
-    send_operator(std::move(part));
-  }
-  GateOperator end;
-  end.name = job.name;
-  const int deaths_max = spec_of(job.name) ? kDeathsMax : kDeathsMaxByDefault;
-  if (job.resume.deaths >= deaths_max) {
-    end.notes = {"its process died " + std::to_string(deaths_max) + " times: the rest of its points are not tried"};
-    end.ended = true;
-    send_operator(std::move(end));
-    return;
-  }
-  switch (phase) {
-    case GateCrumb::kGuess:
-      job.resume.first_guess = static_cast<int>(crumb.step);
-      job.resume.guess_is_accepted = !finding_of_death(*child, signal, hung).precondition;
-      if (!job.resume.guess_is_accepted) ++job.resume.first_guess;
-      break;
-    case GateCrumb::kSymbolic:
-      job.resume.symbolic = false;
-      break;
-    case GateCrumb::kMeta:
-    case GateCrumb::kKernel:
-      job.resume.symbolic_reported = true;
-      job.resume.first_point = crumb.step + 1;
-      break;
-    case GateCrumb::kIdle:
-      end.not_judged = "the process that judges it ended before it began";
-      send_operator(std::move(end));
-      return;
-  }
-  start(std::move(job));
 }
 
 }  // namespace aotifuzz

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct GateServerOptions {
   std::string ops;                ///< the library whose operators are judged; "" = those that Python modules define
   std::vector<std::string> load;  ///< loaded before it, in this order
   std::string spec;               ///< path; "" = none
+  std::string calls;              ///< path of lines of calls in programs, for operators that `spec` does not name
   std::vector<std::string> only;  ///< names of operators; empty: all
   JudgeOptions judge;
   PythonOptions python;
@@ -49,6 +51,9 @@ class GateServer {
     std::string name;
     OperatorKernels kernels;
     GateResume resume;
+    const OperatorSpec* spec = nullptr;  ///< null: arguments are drawn from the schema
+    int line = 0;                        ///< which of the operator's lines it is
+    int lines = 1;
   };
 
   void load();
@@ -56,8 +61,10 @@ class GateServer {
   void start_python();
   void choose_operators();
   void check_spec() const;
+  void take_calls();
+  void give_lines();
   void serve();
-  GateOperator hello_of(const Job& job, const OperatorSpec* spec) const;
+  GateOperator hello_of(const Job& job) const;
   void start(Job job);
   bool read_from(Child* child);  ///< false: its pipe is closed
   void ended(Child* child);
@@ -65,11 +72,10 @@ class GateServer {
   GateFinding finding_of_death(const Child& child, int signal, bool hung) const;
   void send(const GateMessage& message);
   void send_operator(GateOperator op);
-  const OperatorSpec* spec_of(const std::string& name) const;
-
   GateServerOptions options_;
   int message_fd_;
-  OpSpec spec_;
+  OpSpec spec_;                                                     ///< of the user and of calls
+  std::map<std::string, std::vector<std::string>> calls_not_used_;  ///< by operator
   bool uses_python_ = false;
   std::unique_ptr<PythonFakes> python_;  ///< null: not wanted
   std::vector<Job> jobs_;

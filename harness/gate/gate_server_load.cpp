@@ -61,9 +61,11 @@ void GateServer::load() {
   load_libraries();
   if (options_.python.wanted) start_python();
   choose_operators();
+  const size_t operators = jobs_.size();
+  give_lines();
   GateMessage hello;
   hello.kind = GateMessage::Kind::kLibrary;
-  hello.library = {options_.ops, static_cast<int>(jobs_.size()),
+  hello.library = {options_.ops, static_cast<int>(operators),
                    std::chrono::duration<double>(Clock::now() - start).count()};
   send(hello);
 }
@@ -120,7 +122,7 @@ void GateServer::start_python() {
     GateOperator part;
     part.name = name;
     part.not_judged = "a C++ operator of a library that Python loads: give that library with --ops";
-    part.ended = true;
+    part.ended = 1;
     foreign_.push_back(std::move(part));
   }
   if (!jobs_.empty()) return;
@@ -138,6 +140,7 @@ void GateServer::choose_operators() {
       throw HarnessError("the library has no such operator", "--only " + wanted,
                          "give ns::name or ns::name.overload, as `--init-spec` prints them");
   if (!options_.lenient) check_spec();
+  if (!options_.calls.empty()) take_calls();
   if (!options_.only.empty())
     std::erase_if(jobs_, [&](const Job& job) {
       return std::find(options_.only.begin(), options_.only.end(), job.name) == options_.only.end();
@@ -149,7 +152,8 @@ void GateServer::choose_operators() {
 /// spec.
 void GateServer::check_spec() const {
   std::vector<const OperatorSpec*> lines;
-  for (const auto& [name, line] : spec_) lines.push_back(&line);
+  for (const auto& [name, all] : spec_)
+    for (const OperatorSpec& line : all) lines.push_back(&line);
   std::sort(lines.begin(), lines.end(), [](const OperatorSpec* a, const OperatorSpec* b) { return a->line < b->line; });
   for (const OperatorSpec* line : lines) {
     const std::string where = options_.spec + " line " + std::to_string(line->line) + ", " + line->name;
@@ -165,6 +169,51 @@ void GateServer::check_spec() const {
     throw HarnessError("the operator has no argument `" + unknown.front() + "`", where,
                        known.empty() ? "it takes none: remove it" : "correct the name; its arguments are " + known);
   }
+}
+
+/// Adds the lines of calls to those of the user, who has the last word.
+void GateServer::take_calls() {
+  OpSpec calls = read_op_spec(options_.calls);
+  std::string others;
+  bool any = false;
+  for (auto& [name, lines] : calls) {
+    const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& j) { return j.name == name; });
+    if (job == jobs_.end()) {
+      others += (others.empty() ? "" : ", ") + name;
+      continue;
+    }
+    any = true;
+    if (spec_.count(name)) continue;
+    for (OperatorSpec& line : lines) {
+      line.is_call = true;
+      const std::vector<std::string> unknown = unknown_arguments(job->op.schema(), line);
+      if (unknown.empty())
+        spec_[name].push_back(std::move(line));
+      else
+        calls_not_used_[name].push_back("the operator of the library has no argument `" + unknown.front() + "`");
+    }
+  }
+  if (any || options_.lenient) return;
+  throw HarnessError("the program calls no operator of the library", "--from",
+                     others.empty() ? "give a package of a program that does" : "it calls " + others);
+}
+
+/// Each line of the spec is a job of its own.
+void GateServer::give_lines() {
+  std::vector<Job> out;
+  for (Job& job : jobs_) {
+    const auto found = spec_.find(job.name);
+    if (found == spec_.end()) {
+      out.push_back(std::move(job));
+      continue;
+    }
+    job.lines = static_cast<int>(found->second.size());
+    for (job.line = 0; job.line < job.lines; ++job.line) {
+      job.spec = &found->second[job.line];
+      out.push_back(job);
+    }
+  }
+  jobs_ = std::move(out);
 }
 
 }  // namespace aotifuzz

@@ -12,11 +12,6 @@
 namespace aotifuzz {
 namespace {
 
-/// What a tensor may be when nobody says: the first one that the kernel accepts.
-constexpr TensorGuess kGuesses[] = {{2, Dtype::kF32},  {1, Dtype::kF32}, {3, Dtype::kF32},
-                                    {4, Dtype::kF32},  {1, Dtype::kI64}, {2, Dtype::kI64},
-                                    {2, Dtype::kBF16}, {2, Dtype::kU8},  {1, Dtype::kI32}};
-
 /// The same fault at more sizes than this says nothing new.
 constexpr size_t kSymptomsMax = 3;
 
@@ -127,8 +122,9 @@ void OperatorJudge::add_finding(const CallPoint& point, GateFinding finding, con
   finding.weight = total(point.values);
   finding.frames = frames_in_libraries(frames);
   // Whether a kernel writes everything may hang on values that nobody called legal: an index, a length, a count.
-  if ((finding.kind == "kernel-unwritten" || finding.kind == "kernel-reads-unwritten") && drawn_.by_default)
-    finding.precondition = values_may_matter(finding.arguments);
+  if (finding.kind == "kernel-unwritten" || finding.kind == "kernel-reads-unwritten")
+    finding.precondition = drawn_.by_default ? values_may_matter(finding.arguments)
+                                             : drawn_.by_call && tensor_values_may_matter(finding.arguments);
   place_finding(&finding, place);
   // Of one fault a few sizes are enough, but a smaller one is always news.
   const std::string same = finding.kind + std::to_string(finding.output) + finding.change +
@@ -146,62 +142,8 @@ void OperatorJudge::add_finding(const CallPoint& point, GateFinding finding, con
   report_(std::move(part));
 }
 
-bool OperatorJudge::accepts(const DrawnArguments& drawn) {
-  const OperatorCall call(op_, drawn);
-  const SizeFamily family(drawn.symbols, {});
-  const std::vector<int> first(drawn.alternatives.size(), 0);
-  const CallPoint point{.alternative = &first, .values = family.base()};
-  GateCrumb::set(crumb_->sizes, "");
-  GateCrumb::set(crumb_->arguments, call.builder().text(first));
-  crumb_->declared_outs = call.outs_have_declared_size();
-  if (kernels_.python_cpu) {
-    const CallResult result = python_.run(drawn, point, RunKind::kKernel);
-    return result.finished || !result.not_followed.empty();
-  }
-  allocator_.begin_run({.stage = Stage::kSubject, .freed = FreedMemory::kFilled});
-  torch::jit::Stack arguments = call.arguments(point, RunKind::kKernel);
-  const std::vector<std::string> names = call.builder().tensor_names(arguments);
-  const std::vector<at::Tensor> inputs = ArgumentBuilder::tensors_of(arguments);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].defined() && inputs[i].storage().nbytes() > 0)
-      allocator_.label(inputs[i].storage().data(), BufferRole::kInput, names[i]);
-  const bool finished = call.run(std::move(arguments), point, RunKind::kKernel).finished;
-  allocator_.end_run();
-  return finished;
-}
-
-/// False: nothing can be drawn, and the report says why.
-bool OperatorJudge::draw(const GateResume& resume) {
-  GateOperator part;
-  std::ostringstream schema;
-  schema << op_.schema();
-  part.schema = schema.str();
-  part.drawn_by_default = !spec_;
-  drawn_ = draw_arguments(op_.schema(), spec_);
-  if (!drawn_.unsupported.empty()) {
-    part.not_judged = drawn_.unsupported + ", which is not drawn: give values in a spec, or None where it may be";
-    report_(std::move(part));
-    return false;
-  }
-  if (!spec_ && kernels_.cpu) {
-    bool accepted = false;
-    for (int i = resume.first_guess; i < static_cast<int>(std::size(kGuesses)) && !accepted; ++i) {
-      crumb_->at(GateCrumb::kGuess, i);
-      DrawnArguments guess = draw_arguments(op_.schema(), nullptr, kGuesses[i]);
-      accepted = (resume.guess_is_accepted && i == resume.first_guess) || accepts(guess);
-      if (accepted) drawn_ = std::move(guess);
-    }
-    if (!accepted) {
-      part.not_judged =
-          "its kernel accepts none of the arguments that are drawn from the schema alone: give a line in the spec";
-      part.arguments = spec_line(op_.schema(), name_, drawn_);
-      report_(std::move(part));
-      return false;
-    }
-  }
-  part.arguments = spec_line(op_.schema(), name_, drawn_);
-  report_(std::move(part));
-  return true;
+bool OperatorJudge::legality_is_unknown(const std::string& arguments) const {
+  return drawn_.by_default || (drawn_.by_call && tensor_values_may_matter(arguments));
 }
 
 void OperatorJudge::mine(const CallResult& result) {
@@ -258,7 +200,7 @@ void OperatorJudge::run_symbolic_point(const CallPoint& point, const std::string
 }
 
 void OperatorJudge::run_symbolically(bool reporting) {
-  const SizeFamily family(drawn_.symbols, {});
+  const SizeFamily family(drawn_.symbols, {}, conditions_of(drawn_));
   int64_t step = 0;
   for (const std::vector<int>& alternative : alternatives_)
     for (const DrawnLayout layout : kDrawnLayouts) {
@@ -348,7 +290,7 @@ void OperatorJudge::run(const GateResume& resume) {
   GateOperator part;
   part.mined.assign(mined_.begin(), mined_.end());
   mined_.insert(options_.extra_constants.begin(), options_.extra_constants.end());
-  family_ = std::make_unique<SizeFamily>(drawn_.symbols, mined_);
+  family_ = std::make_unique<SizeFamily>(drawn_.symbols, mined_, conditions_of(drawn_));
   if (kernels_.cpu) run_points(resume);
   checks_->finish(&part.notes);
   if (kernels_.python_cpu) part.notes.push_back("its kernel is Python: what it does to memory is not watched");
@@ -366,12 +308,12 @@ void OperatorJudge::run(const GateResume& resume) {
   else if (!not_followed_.empty())
     part.not_judged = "what Python says of it has no form here: " + not_followed_;
   else if (!kernels_.cpu)
-    part.not_judged = "it has no CPU kernel: only the meta's use of symbols was looked at";
+    part.not_judged = no_kernel_;
   else if (kernels_.meta && refused_ == points_ && points_ > 0)
     part.not_judged = "its kernel accepts none of the arguments of the spec";
   part.points = points_ - std::min(points_, resume.first_point);
   part.refused = refused_;
-  part.ended = true;
+  part.ended = 1;
   report_(std::move(part));
 }
 

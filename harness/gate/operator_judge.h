@@ -68,6 +68,10 @@ class OperatorJudge {
   };
 
   bool draw(const GateResume& resume);
+  /// Of a call: integers that the kernel takes at its sizes.
+  void choose_integers(const GateResume& resume);
+  /// Is a kernel's refusal or death nobody's fault, as far as is known?
+  bool legality_is_unknown(const std::string& arguments) const;
   bool accepts(const DrawnArguments& drawn);
   CallResult run_meta(const CallPoint& point, RunKind kind);
   CallResult run_kernel(const CallPoint& point);
@@ -107,6 +111,7 @@ class OperatorJudge {
   std::set<int64_t> mined_;
   std::map<std::string, Symbolic> symbolic_;  ///< by key_of()
   std::string unruled_, without_meta_, not_followed_;
+  std::string no_kernel_ = "it has no CPU kernel: only the meta's use of symbols was looked at";
   int64_t points_ = 0, refused_ = 0, left_out_ = 0, out_of_memory_ = 0;
   std::map<std::string, int64_t> refused_layouts_;
   std::set<std::string> seen_;  ///< findings at which nothing new is to be said

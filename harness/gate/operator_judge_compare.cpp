@@ -119,7 +119,7 @@ void OperatorJudge::compare(const CallPoint& point, const CallResult& meta, cons
     finding.message = "the kernel refuses what the meta accepts: " + kernel.error;
     finding.expected = "accepted";
     finding.actual = kernel.error;
-    finding.precondition = drawn_.by_default;
+    finding.precondition = legality_is_unknown(call_->builder().text(*point.alternative));
     add_finding(point, std::move(finding));
     return;
   }

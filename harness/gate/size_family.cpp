@@ -25,32 +25,74 @@ int64_t nearest_legal(const SpecSymbol& symbol, int64_t value) {
 
 class Collector {
  public:
-  Collector(const std::vector<SpecSymbol>& symbols, std::vector<SymbolValues>* out) : symbols_(symbols), out_(out) {}
+  Collector(const std::vector<SpecSymbol>& symbols, const std::vector<Expr>& conditions, std::vector<SymbolValues>* out)
+      : symbols_(symbols), conditions_(conditions), out_(out) {}
   void add(const SymbolValues& values) {
     for (size_t i = 0; i < values.size(); ++i)
       if (!legal(symbols_[i], values[i])) return;
+    if (!conditions_hold(conditions_, symbols_, values)) return;
     if (seen_.insert(values).second) out_->push_back(values);
   }
   void add_each(const SymbolValues& base, int64_t value) {
     for (size_t i = 0; i < base.size(); ++i) {
       SymbolValues values = base;
       values[i] = value;
-      add(values);
+      if (legal(symbols_[i], value)) add(conditions_.empty() ? values : with_others(std::move(values), i));
     }
   }
 
  private:
+  /// With the other symbols at values of the family where the base's break a condition.
+  SymbolValues with_others(SymbolValues values, size_t kept) const {
+    if (conditions_hold(conditions_, symbols_, values)) return values;
+    SymbolValues tried = values;
+    for (const int64_t value : kFamily) {
+      for (size_t i = 0; i < tried.size(); ++i)
+        if (i != kept) tried[i] = nearest_legal(symbols_[i], value);
+      if (conditions_hold(conditions_, symbols_, tried)) return tried;
+    }
+    return values;
+  }
+
   const std::vector<SpecSymbol>& symbols_;
+  const std::vector<Expr>& conditions_;
   std::vector<SymbolValues>* out_;
   std::set<SymbolValues> seen_;
 };
 
+/// Values that meet the conditions, most of them different where that can be; empty: none were found.
+SymbolValues base_of(const std::vector<SpecSymbol>& symbols, const std::vector<Expr>& conditions) {
+  constexpr size_t kTries = 4000;
+  std::vector<int64_t> candidates(std::begin(kBase), std::end(kBase));
+  candidates.insert(candidates.end(), std::begin(kFamily), std::end(kFamily));
+  SymbolValues values(symbols.size());
+  uint64_t state = 1;
+  for (size_t attempt = 0; attempt < kTries; ++attempt) {
+    for (size_t i = 0; i < symbols.size(); ++i) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      // Generic ones in order, the same from the other end, then all equal, then by chance.
+      const size_t at = attempt == 0                      ? i % std::size(kBase)
+                        : attempt == 1                    ? std::size(kBase) - 1 - i % std::size(kBase)
+                        : attempt < 2 + candidates.size() ? attempt - 2
+                                                          : (state >> 33) % candidates.size();
+      values[i] = nearest_legal(symbols[i], candidates[at]);
+    }
+    if (conditions_hold(conditions, symbols, values)) return values;
+  }
+  return {};
+}
+
 }  // namespace
 
-SizeFamily::SizeFamily(const std::vector<SpecSymbol>& symbols, const std::set<int64_t>& mined) {
-  SymbolValues base(symbols.size());
-  for (size_t i = 0; i < symbols.size(); ++i) base[i] = nearest_legal(symbols[i], kBase[i % std::size(kBase)]);
-  Collector all(symbols, &all_), few(symbols, &few_);
+SizeFamily::SizeFamily(const std::vector<SpecSymbol>& symbols, const std::set<int64_t>& mined,
+                       const std::vector<Expr>& conditions) {
+  SymbolValues base = base_of(symbols, conditions);
+  possible_ = base.size() == symbols.size();
+  if (!possible_) {
+    all_ = few_ = {SymbolValues(symbols.size())};
+    return;
+  }
+  Collector all(symbols, conditions, &all_), few(symbols, conditions, &few_);
   all.add(base);
   few.add(base);
   if (all_.empty()) all_ = few_ = {base};  // no legal value near: the bounds are the user's

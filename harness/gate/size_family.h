@@ -15,10 +15,15 @@ namespace aotifuzz {
 /// turn: 0, 1, 2, 3, 5, 8, and the neighbours of vector widths, tiles and pages (16, 64, 128, 256, 1024), and of each
 /// constant that was found in the meta's own conditions and expressions (`mined`). Where a symbol is at least S, so do
 /// the three smallest values that it may have: of S-5 the sizes 0, 1 and 2. Then all symbols are 0, 1 and 2 at once.
-/// Values outside a symbol's bounds are left out.
+/// Values outside a symbol's bounds are left out; where a condition ties symbols together, the others move along.
 class SizeFamily {
  public:
-  SizeFamily(const std::vector<SpecSymbol>& symbols, const std::set<int64_t>& mined);
+  /// `conditions`: over the symbols' names; values at which one does not hold are left out.
+  SizeFamily(const std::vector<SpecSymbol>& symbols, const std::set<int64_t>& mined,
+             const std::vector<Expr>& conditions = {});
+
+  /// False: no values were found that meet the conditions, and base() is none.
+  bool is_possible() const { return possible_; }
 
   const SymbolValues& base() const { return all_.front(); }
   const std::vector<SymbolValues>& all() const { return all_; }
@@ -32,6 +37,7 @@ class SizeFamily {
 
  private:
   std::vector<SymbolValues> all_, few_;
+  bool possible_ = true;
 };
 
 }  // namespace aotifuzz

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "gate_report/calls_text.h"
 #include "gate_report/fault_kinds.h"
 
 namespace aotifuzz {
@@ -119,7 +120,8 @@ std::string gate_text(const std::vector<OperatorVerdict>& verdicts) {
                            faulty, faults, unjudged);
 }
 
-std::string gate_json(const std::string& library, const std::vector<OperatorVerdict>& verdicts, int exit_code) {
+std::string gate_json(const std::string& library, const std::vector<OperatorVerdict>& verdicts, int exit_code,
+                      const std::vector<ProgramCalls>& programs) {
   auto list = ordered_json::array();
   for (const OperatorVerdict& verdict : verdicts) {
     auto faults = ordered_json::array(), preconditions = ordered_json::array();
@@ -137,7 +139,8 @@ std::string gate_json(const std::string& library, const std::vector<OperatorVerd
                     {"points", verdict.points},
                     {"seconds", verdict.seconds}});
   }
-  const ordered_json root = {{"library", library}, {"operators", std::move(list)}, {"exit_code", exit_code}};
+  ordered_json root = {{"library", library}, {"operators", std::move(list)}, {"exit_code", exit_code}};
+  if (!programs.empty()) root["calls"] = calls_json(programs, verdicts);
   return root.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

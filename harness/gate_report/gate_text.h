@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gate_report/gate_verdict.h"
+#include "gate_report/program_calls.h"
 #include "store/ci_report.h"
 
 namespace aotifuzz {
@@ -14,7 +15,8 @@ std::string gate_text(const std::vector<OperatorVerdict>& verdicts);
 /// One operator's faults, as gate_text() shows them.
 std::string faults_text(const OperatorVerdict& verdict);
 /// The same as one JSON document.
-std::string gate_json(const std::string& library, const std::vector<OperatorVerdict>& verdicts, int exit_code);
+std::string gate_json(const std::string& library, const std::vector<OperatorVerdict>& verdicts, int exit_code,
+                      const std::vector<ProgramCalls>& programs = {});
 /// For CI systems: an item an operator, and one for each of its faults.
 CiReport gate_ci_report(const std::string& library, const std::vector<OperatorVerdict>& verdicts,
                         const std::string& tool_version);

@@ -154,9 +154,11 @@ OperatorVerdict verdict_of(GateOperator&& op, const Source& source) {
   verdict.notes = std::move(op.notes);
   verdict.arguments = std::move(op.arguments);
   verdict.drawn_by_default = op.drawn_by_default;
+  verdict.calls = op.calls;
+  verdict.calls_not_used = std::move(op.calls_not_used);
   verdict.points = op.points;
   verdict.seconds = op.seconds;
-  if (!op.ended && verdict.reason.empty() && verdict.faults.empty())
+  if (!op.is_through() && verdict.reason.empty() && verdict.faults.empty())
     verdict.reason = "its process did not come to an end";
   verdict.status = !verdict.faults.empty()  ? GateStatus::kFaults
                    : verdict.reason.empty() ? GateStatus::kOk

@@ -32,6 +32,8 @@ struct OperatorVerdict {
   std::vector<std::string> notes;
   std::string arguments;
   bool drawn_by_default = false;
+  int calls = 0;                            ///< lines of its arguments that come from a program's calls
+  std::vector<std::string> calls_not_used;  ///< why those of its calls that do not fit the library were left out
   long points = 0;
   double seconds = 0;
 };

@@ -74,6 +74,7 @@ std::vector<std::string> words_of(const GateRequest& request) {
   }
   for (const std::string& library : request.load) add("--load", library);
   if (!request.spec.empty()) add("--spec", request.spec);
+  if (!request.calls.empty()) add("--calls", request.calls);
   for (const std::string& name : request.only) add("--only", name);
   for (const int64_t constant : request.constants) add("--constant", std::to_string(constant));
   if (request.values) words.emplace_back("--values");
@@ -214,9 +215,9 @@ GateRun run_gate_worker(const GateRequest& request, void (*progress)(int, int)) 
       case GateMessage::Kind::kOperator: {
         GateOperator& op = operators[message->op.name];
         op.name = message->op.name;
-        const bool ended = op.ended;
+        const bool ended = op.is_through();
         op.merge(std::move(message->op));
-        if (progress && !ended && op.ended) progress(++done, run.library.operators);
+        if (progress && !ended && op.is_through()) progress(++done, run.library.operators);
         break;
       }
       case GateMessage::Kind::kFatal:

@@ -14,6 +14,7 @@ struct GateRequest {
   std::string ops;
   std::vector<std::string> load;
   std::string spec;
+  std::string calls;  ///< lines as a spec has them, of calls in programs; "" = none
   std::vector<std::string> only;
   std::vector<int64_t> constants;  ///< sizes around these are tried too
   bool use_python = false;         ///< fakes in Python are judged: `fakes`, and the modules that the library names

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "package/contract_solver.h"
-#include "package/guard_parser.h"
+#include "core/guard_parser.h"
 #include "package/size_relations.h"
 #include "package/value_roles.h"
 

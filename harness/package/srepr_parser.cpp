@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "package/size_functions.h"
+#include "core/size_functions.h"
 
 namespace aotifuzz {
 namespace {

@@ -20,7 +20,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GateFinding, kind, message, size
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GateValue, meta, kernel)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GateOperator, name, schema, not_judged, drawn_by_default, arguments,
                                                 findings, notes, expressions, guards, values, mined, points, refused,
-                                                seconds, ended)
+                                                seconds, begun, ended, calls, calls_not_used)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GateLibrary, path, operators, load_seconds)
 
 namespace {
@@ -39,7 +39,9 @@ void append(std::vector<T>* all, std::vector<T>&& part) {
 void GateOperator::merge(GateOperator&& part) {
   keep_first(&schema, std::move(part.schema));
   keep_first(&not_judged, std::move(part.not_judged));
-  keep_first(&arguments, std::move(part.arguments));
+  // A process that takes over says its line again.
+  if (!part.arguments.empty() && ("\n" + arguments + "\n").find("\n" + part.arguments + "\n") == std::string::npos)
+    arguments += (arguments.empty() ? "" : "\n") + part.arguments;
   drawn_by_default |= part.drawn_by_default;
   append(&findings, std::move(part.findings));
   for (std::string& note : part.notes)
@@ -52,7 +54,10 @@ void GateOperator::merge(GateOperator&& part) {
   points += part.points;
   refused += part.refused;
   seconds += part.seconds;
-  ended |= part.ended;
+  begun += part.begun;
+  ended += part.ended;
+  calls += part.calls;
+  append(&calls_not_used, std::move(part.calls_not_used));
 }
 
 std::string print_gate_message(const GateMessage& message) {

@@ -54,7 +54,7 @@ struct GateOperator {
   std::string schema;
   std::string not_judged;         ///< why; "" = judged
   bool drawn_by_default = false;  ///< no line of a spec names the operator
-  std::string arguments;          ///< the spec line that was used
+  std::string arguments;          ///< the spec lines that were used
   std::vector<GateFinding> findings;
   std::vector<std::string> notes;
   std::map<std::string, std::string> expressions;  ///< by alternative, layout and output
@@ -64,9 +64,13 @@ struct GateOperator {
   int64_t points = 0;                       ///< at which meta and kernel were compared
   int64_t refused = 0;                      ///< at which the kernel raised
   double seconds = 0;
-  bool ended = false;  ///< its process said that it is through
+  int begun = 0;                            ///< processes: one for each line of the spec
+  int ended = 0;                            ///< those that said that they are through
+  int calls = 0;                            ///< of its lines, those that come from a program's calls
+  std::vector<std::string> calls_not_used;  ///< which, and why
 
   void merge(GateOperator&& part);
+  bool is_through() const { return ended > 0 && ended >= begun; }
 };
 
 struct GateLibrary {

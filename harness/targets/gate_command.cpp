@@ -9,8 +9,10 @@
 
 #include "campaign/torch_builds.h"
 #include "core/error.h"
+#include "gate_report/calls_text.h"
 #include "gate_report/gate_comparison.h"
 #include "gate_report/gate_text.h"
+#include "store/atomic_file.h"
 #include "store/result_file.h"
 #include "targets/command_options.h"
 #include "targets/say.h"
@@ -45,6 +47,10 @@ void GateCommand::declare(CLI::App& app) {
   app.add_option("--load", load_, "Library that it needs, loaded first and not judged (repeatable)")
       ->allow_extra_args(false);
   app.add_option("--spec", spec_, "What is known of the operators' arguments, a line each; `--init-spec` writes one");
+  app.add_option("--from", from_,
+                 "Package whose exported program calls the operators: judge them with the arguments of its calls; a "
+                 "line of --spec comes first (repeatable)")
+      ->allow_extra_args(false);
   app.add_option("--only", only_, "Operator to judge, ns::name or ns::name.overload (repeatable)")
       ->allow_extra_args(false);
   app.add_option("--base", base_,
@@ -68,7 +74,27 @@ void GateCommand::declare(CLI::App& app) {
   app.add_flag("--github", github_, "Print annotations for GitHub's workflows as well; to stderr with --json -");
 }
 
-GateRequest GateCommand::request() const {
+void GateCommand::read_calls() {
+  size_t said = 0;
+  std::string unsaid;
+  for (const std::string& package : from_) {
+    programs_.push_back(calls_of(read_package({.path = package, .model = "", .reference = ""})));
+    for (const ProgramCall& call : programs_.back().calls) {
+      said += !call.line.empty();
+      if (unsaid.empty() && call.line.empty()) unsaid = call.op + " (" + call.node + "): " + call.why_not;
+    }
+  }
+  if (said > 0) {
+    scratch_.emplace("aotifuzz-gate");
+    return write_file_whole(scratch_->file("calls.spec"), calls_spec(programs_));
+  }
+  throw HarnessError(unsaid.empty() ? "the program calls no custom operator"
+                                    : "no call of the program can be said in a spec: " + unsaid,
+                     from_.front(),
+                     "give a package of a program that calls operators of the library, or leave out --from");
+}
+
+GateRequest GateCommand::request() {
   GateRequest out;
   if (!torch_.empty()) out.worker_folder = choose_torch(installed_torch_builds(), "", torch_).build.folder;
   if (!ops_.empty()) out.ops = as_path(ops_);
@@ -77,6 +103,10 @@ GateRequest GateCommand::request() const {
   out.fakes = fakes_;
   for (const std::string& library : load_) out.load.push_back(as_path_or_name(library));
   if (!spec_.empty()) out.spec = spec_;
+  if (!from_.empty()) {
+    read_calls();
+    out.calls = scratch_->file("calls.spec");
+  }
   out.only = only_;
   out.step_timeout = duration_option("--timeout", timeout_);
   out.jobs = jobs_ > 0 ? jobs_ : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -90,7 +120,7 @@ std::string GateCommand::subject() const {
   return out;
 }
 
-int GateCommand::init_spec() const {
+int GateCommand::init_spec() {
   GateRequest asked = request();
   asked.init_spec = true;
   const GateRun run = run_on(asked);
@@ -100,6 +130,9 @@ int GateCommand::init_spec() const {
     if (!op.schema.empty()) fmt::print("# {}\n", op.schema);
     fmt::print("{}\n", op.arguments);
   }
+  const std::string calls = calls_text(programs_, judge_operators(run.operators, run.library.path));
+  for (size_t at = 0; at < calls.size(); at = calls.find('\n', at) + 1)
+    fmt::print("# {}\n", calls.substr(at, calls.find('\n', at) - at));
   return kExitNoFaults;
 }
 
@@ -122,8 +155,8 @@ int GateCommand::judge() {
     return v.status == GateStatus::kNotJudged;
   });
   const int code = faults ? kExitFaults : blind ? kExitWorld : kExitNoFaults;
-  const std::string json = gate_json(subject(), verdicts, code);
-  fmt::print("{}", json_path_ == "-" ? json : gate_text(verdicts));
+  const std::string json = gate_json(subject(), verdicts, code, programs_);
+  fmt::print("{}", json_path_ == "-" ? json : gate_text(verdicts) + calls_text(programs_, verdicts));
   write_reports(verdicts, json);
   return code;
 }
@@ -134,7 +167,8 @@ int GateCommand::compare() {
   const GateComparison comparison = compare_libraries(before, after);
   const int code = comparison.made_worse() ? kExitFaults : kExitNoFaults;
   const std::string json = comparison_json(base_, ops_, comparison, code);
-  fmt::print("{}", json_path_ == "-" ? json : comparison_text(comparison, all_));
+  fmt::print("{}",
+             json_path_ == "-" ? json : comparison_text(comparison, all_) + calls_text(programs_, comparison.verdicts));
   write_reports(all_ ? comparison.verdicts : comparison.worse_only(), json);
   return code;
 }
@@ -149,6 +183,7 @@ int GateCommand::run() {
   if (init_spec_ && !base_.empty()) throw UsageError("two things at once", "--init-spec --base", "leave one out");
   std::vector<std::string> kept = load_;
   kept.insert(kept.end(), {ops_, base_, spec_});
+  kept.insert(kept.end(), from_.begin(), from_.end());
   require_result_files(
       {{"--json", json_path_ == "-" ? "" : json_path_}, {"--junit", junit_path_}, {"--sarif", sarif_path_}}, kept);
   if (init_spec_) return init_spec();

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   app.add_option("--ops", options.ops);
   app.add_option("--load", options.load)->allow_extra_args(false);
   app.add_option("--spec", options.spec);
+  app.add_option("--calls", options.calls, "Lines of calls in programs");
   app.add_option("--only", options.only)->allow_extra_args(false);
   app.add_flag("--use-python", options.python.wanted, "Judge fakes in Python too");
   app.add_option("--python", options.python.python);

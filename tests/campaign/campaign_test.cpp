@@ -12,7 +12,7 @@
 #include "store/atomic_file.h"
 #include "store/campaign_record.h"
 #include "store/case_text.h"
-#include "tests/campaign/fake_executor.h"
+#include "tests/campaign/campaign_fixture.h"
 
 namespace aotifuzz {
 namespace {
@@ -22,66 +22,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
-
-/// Sizes sweep with k, so that thresholds are met early.
-class SweepingSource final : public CaseSource {
- public:
-  std::vector<Case> seeds() const override { return seed_list; }
-  Case draw(uint64_t k) const override {
-    Case c = tied_case(static_cast<int64_t>(k * 7 % 50), static_cast<int64_t>(k % 5));
-    if (untied_each && k % untied_each == 0) ++c.inputs[1].sizes[0];
-    return c;
-  }
-  uint64_t untied_each = 0;  ///< every so many draws break the tie between the inputs; 0: none
-  std::vector<Case> seed_list = {tied_case(0, 0)};
-};
-
-class RecordingListener final : public CampaignListener {
- public:
-  void on_progress(const Progress&) override {
-    ++ticks;
-    if (on_tick) on_tick();
-  }
-  void on_finding(const Finding& finding, const std::string&, const std::string& excuse) override {
-    findings.push_back(finding);
-    excuses.push_back(excuse);
-  }
-  std::vector<Finding> findings;
-  std::vector<std::string> excuses;
-  int ticks = 0;
-  std::function<void()> on_tick;
-};
-
-class CampaignTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "aotifuzz-campaign-XXXXXX";
-    ASSERT_TRUE(::mkdtemp(name.data()));
-    out_ = name;
-    options_.out = out_ + "/out";
-    options_.cases = 100;
-  }
-  void TearDown() override { fs::remove_all(out_); }
-
-  CampaignResult run(CaseExecutor& executor) {
-    FindingContext context;
-    context.package_hash = hash_;
-    Campaign campaign({contract_, true, "/models/m.pt2", "", {{"torch", "2.11.0"}}, context, {}}, options_,
-                      {{executor, source_}}, listener_);
-    return campaign.run(stop_);
-  }
-
-  Contract contract_ = tied_contract();
-  SweepingSource source_;
-  RecordingListener listener_;
-  CampaignOptions options_;
-  std::atomic<bool> stop_{false};
-  std::string out_, hash_ = "00000000000000aa";
-};
-
-CaseResult threshold(const Case& c) {
-  return reported({c.inputs[0].sizes[0] >= 16 ? failed("wrong-result output 0") : passed()});
-}
 
 TEST_F(CampaignTest, APlantedThresholdIsReportedOnceReducedToItAndCounted) {
   FakeExecutor executor(threshold);
@@ -428,140 +368,6 @@ TEST_F(CampaignTest, AFindingWithAnExcuseIsListedAndFailsNothing) {
   EXPECT_EQ(run(executor).exit_code(true), kExitNoFaults) << "also when it was found earlier";
   options_.excuse = {};
   EXPECT_EQ(run(executor).exit_code(false), kExitFaults) << "and only as long as it has the excuse";
-}
-
-class JobsTest : public CampaignTest {
- protected:
-  /// As many jobs as executors, each with a source of its own.
-  CampaignResult run_jobs(std::vector<FakeExecutor>& executors) {
-    std::vector<CampaignJobParts> jobs;
-    for (FakeExecutor& executor : executors) jobs.push_back({executor, source_});
-    FindingContext context;
-    context.package_hash = hash_;
-    Campaign campaign({contract_, true, "/models/m.pt2", "", {}, context, {}}, options_, jobs, listener_);
-    return campaign.run(stop_);
-  }
-};
-
-TEST_F(JobsTest, FindEachFaultOnceAndCountTheRest) {
-  std::vector<FakeExecutor> executors(4, FakeExecutor(threshold));
-  options_.cases = 400;
-  const CampaignResult result = run_jobs(executors);
-  EXPECT_EQ(result.findings.size(), 1u);
-  EXPECT_EQ(listener_.findings.size(), 1u);
-  EXPECT_EQ(result.statistics.cases, 400u);
-  EXPECT_EQ(result.findings[0].finding.minimal.inputs[0].sizes[0], 16);
-  uint64_t cases = 0;
-  for (size_t job = 0; job < 4; ++job) {
-    cases += result.jobs[job].cases;
-    EXPECT_EQ(result.jobs[job].seed, 1 + job);
-  }
-  EXPECT_EQ(cases, 400u);
-  EXPECT_THAT(print_summary(result, {}), HasSubstr("job: seed 4, from case 0, "));
-}
-
-TEST_F(JobsTest, EachGoesOnWhereItsSeedStopped) {
-  const auto pass = [](const Case&) { return reported({passed()}); };
-  std::vector<FakeExecutor> first(2, FakeExecutor(pass)), second(3, FakeExecutor(pass));
-  options_.cases = 50;
-  const CampaignResult before = run_jobs(first);
-  const CampaignResult after = run_jobs(second);
-  for (size_t job = 0; job < 2; ++job) {
-    const uint64_t done = before.ledger.next_case.at(std::to_string(1 + job));
-    EXPECT_EQ(after.jobs[job].first_case, done);
-  }
-  EXPECT_EQ(after.jobs[2].first_case, 0u);
-  EXPECT_EQ(after.ledger.cases, 100u);
-}
-
-TEST_F(JobsTest, ShareTheSeedCases) {
-  source_.seed_list = {tied_case(1, 1), tied_case(2, 2), tied_case(3, 3), tied_case(4, 4)};
-  std::atomic<int> ran[2] = {0, 0};
-  std::vector<FakeExecutor> executors;
-  for (std::atomic<int>& count : ran)
-    executors.emplace_back([&count](const Case&) {
-      ++count;
-      return reported({passed()});
-    });
-  options_.cases = {};
-  listener_.on_tick = [&] { stop_ = ran[0] > 20 && ran[1] > 20; };
-  run_jobs(executors);
-  EXPECT_EQ(executors[0].ran[0], tied_case(1, 1));
-  EXPECT_EQ(executors[0].ran[1], tied_case(3, 3));
-  EXPECT_EQ(executors[1].ran[0], tied_case(2, 2));
-  EXPECT_EQ(executors[1].ran[1], tied_case(4, 4));
-}
-
-TEST_F(JobsTest, WhatOneJobLooksIntoIsOnDiskWhenAnotherSavesAndAKillLosesIt) {
-  // Job 0 is stuck confirming a fault while job 1 finds another one, which saves. Nobody looks at anything twice.
-  std::atomic<bool> saved{false}, stuck{false};
-  std::string state;
-  std::vector<FakeExecutor> executors;
-  executors.emplace_back([&](const Case& c) {
-    if (c.inputs[0].sizes[0] != 21) return reported({passed()});
-    if (stuck.exchange(true))
-      while (!saved) std::this_thread::yield();
-    return reported({failed("slow")});
-  });
-  executors.emplace_back([&](const Case& c) {
-    while (!stuck) std::this_thread::yield();
-    return reported({c.inputs[0].sizes[0] == 35 ? failed("quick") : passed()});
-  });
-  listener_.on_tick = [&] {
-    if (saved || listener_.findings.empty()) return;
-    state = read_file(options_.out + "/state.json");
-    saved = true;
-  };
-  options_.cases = 200;
-  const CampaignResult result = run_jobs(executors);
-  EXPECT_EQ(result.findings.size(), 2u);
-  const Ledger ledger = *parse_ledger(state);
-  const Ledger::Section& section = ledger.packages.at(hash_);
-  ASSERT_EQ(section.known.size(), 1u);
-  ASSERT_EQ(section.pending.size(), 1u);
-  EXPECT_EQ(parse_case(section.pending[0])->inputs[0].sizes[0], 21);
-  EXPECT_TRUE(load_ledger(options_.out + "/state.json").packages.at(hash_).pending.empty());
-}
-
-TEST_F(JobsTest, AnErrorOfOneEndsAllAndIsThrown) {
-  std::vector<FakeExecutor> executors(1, FakeExecutor([](const Case&) { return reported({passed()}); }));
-  executors.emplace_back([](const Case&) -> CaseResult { throw HarnessError("broken", "here", "mend it"); });
-  options_.cases = {};
-  EXPECT_THROW(run_jobs(executors), HarnessError);
-}
-
-TEST_F(CampaignTest, StatisticsOfAllRunsAddUpToAReport) {
-  FakeExecutor executor(threshold);
-  run(executor);
-  const size_t cells = load_campaign_records(options_.out).at(hash_).cells.size();
-  EXPECT_GT(cells, 5u);
-  const CampaignResult second = run(executor);
-  const CampaignRecord record = load_campaign_records(options_.out).at(hash_);
-  EXPECT_EQ(record.cases, 200u);
-  EXPECT_EQ(record.runs.size(), 2u);
-  EXPECT_EQ(record.runs[1].jobs[0].first_case, 100u);
-  EXPECT_EQ(record.dimensions.at("x.size(0)").greatest, 49);
-  EXPECT_EQ(record.conditions, std::vector<std::string>{"y.size(0) == x.size(1)"});
-  EXPECT_EQ(record.samples.back().findings, 1u);
-  EXPECT_EQ(second.coverage.cells().size(), record.cells.size()) << "what earlier runs reached is not new";
-  const std::string html = read_file(write_report_file(options_.out));
-  EXPECT_THAT(html, HasSubstr("<h2>Faults: 1</h2>"));
-  EXPECT_THAT(html, HasSubstr("<li>y.size(0) == x.size(1)</li>"));
-  fs::remove(options_.out + "/statistics.json");
-  EXPECT_THROW(write_report_file(options_.out), HarnessError);
-}
-
-TEST_F(CampaignTest, CoverageSaysWhatWasReached) {
-  FakeExecutor executor([](const Case&) { return reported({passed()}); });
-  Case odd = tied_case(3, 4);
-  odd.inputs[1].sizes = {9};
-  odd.inputs[0].strides = std::vector<int64_t>{1, 3};
-  source_.seed_list.push_back(odd);
-  const CampaignResult result = run(executor);
-  EXPECT_EQ(result.coverage.dimensions().at("x.size(0)").greatest, 49);
-  EXPECT_EQ(result.coverage.layouts().at("permuted"), 1u);
-  EXPECT_EQ(result.coverage.broken().at("y.size(0) == x.size(1)"), 1u);
-  EXPECT_THAT(print_summary(result, {}), HasSubstr("y.size(0) == x.size(1)"));
 }
 
 }  // namespace

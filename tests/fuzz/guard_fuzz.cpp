@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "package/guard_parser.h"
+#include "core/guard_parser.h"
 
 // Any text as a guard. What parses without opaque parts must mean the same when its own text is parsed again.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

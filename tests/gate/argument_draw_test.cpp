@@ -29,16 +29,38 @@ TEST(ArgumentDraw, WhatCannotBeDrawnIsSaid) {
 TEST(ArgumentDraw, TheSpecComesBeforeTheSchema) {
   auto spec = parse_op_spec("ns::op x=f32[B,3] k=$B", "test");
   ASSERT_TRUE(spec);
-  EXPECT_EQ(line("(Tensor x, SymInt k, bool b=False) -> Tensor", &spec->at("ns::op")),
+  EXPECT_EQ(line("(Tensor x, SymInt k, bool b=False) -> Tensor", &spec->at("ns::op").front()),
             "op x=f32[B,3] k=$B b=false B>=1");
+}
+
+TEST(ArgumentDraw, WhatACallDoesNotSayIsTheSchemasDefault) {
+  auto spec = parse_op_spec("ns::op x=f32[B,T*B]", "test");
+  ASSERT_TRUE(spec);
+  OperatorSpec& call = spec->at("ns::op").front();
+  const std::string text = "(Tensor x, Tensor? b=None, int dim=0, ScalarType? d=None) -> Tensor";
+  EXPECT_EQ(line(text, &call), "op x=f32[B,T*B] b=None|f32[s0,s1] dim=0|-1 d=None|f16") << "a spec leaves it open";
+  call.is_call = true;
+  EXPECT_EQ(line(text, &call), "op x=f32[B,T*B] b=None dim=0 d=None");
+}
+
+TEST(ArgumentDraw, IntegersOfACallMayBeZeros) {
+  auto spec = parse_op_spec("ns::op x=f32[B] rows=i64[N] known=i64[N]:below(B)", "test");
+  ASSERT_TRUE(spec);
+  DrawnArguments drawn =
+      draw_arguments(schema("(Tensor x, Tensor rows, Tensor known) -> Tensor"), &spec->at("ns::op").front());
+  EXPECT_TRUE(with_zeros(&drawn));
+  EXPECT_EQ(value_text(drawn.alternatives[1][0], drawn.symbols), "i64[N]:const(0)");
+  EXPECT_EQ(value_text(drawn.alternatives[2][0], drawn.symbols), "i64[N]:below(B)");
+  EXPECT_FALSE(with_zeros(&drawn)) << "nothing is left of which nothing is said";
 }
 
 TEST(ArgumentDraw, NamesThatAreNoArgumentAreFound) {
   auto spec = parse_op_spec("ns::op x=f32[B,3] y=f32[B] k=$B", "test");
   ASSERT_TRUE(spec);
-  EXPECT_EQ(unknown_arguments(schema("(Tensor x, SymInt k) -> Tensor"), spec->at("ns::op")),
+  EXPECT_EQ(unknown_arguments(schema("(Tensor x, SymInt k) -> Tensor"), spec->at("ns::op").front()),
             std::vector<std::string>{"y"});
-  EXPECT_TRUE(unknown_arguments(schema("(Tensor x, Tensor y, SymInt k) -> Tensor"), spec->at("ns::op")).empty());
+  EXPECT_TRUE(
+      unknown_arguments(schema("(Tensor x, Tensor y, SymInt k) -> Tensor"), spec->at("ns::op").front()).empty());
 }
 
 TEST(ArgumentDraw, PlainIntsAreToldFromSymInts) {
@@ -58,6 +80,8 @@ TEST(ArgumentDraw, AlternativesAreCombinedUpToALimit) {
 TEST(ArgumentDraw, ValuesMayMatterWhereIndicesCouldBe) {
   EXPECT_TRUE(values_may_matter("x=f32[B] i=i64[N]"));
   EXPECT_TRUE(values_may_matter("x=f32[B] k=$k"));
+  EXPECT_FALSE(tensor_values_may_matter("x=f32[B] k=$k"));
+  EXPECT_TRUE(tensor_values_may_matter("xs={f32[B];i64[N]}"));
   EXPECT_FALSE(values_may_matter("x=f32[B] w=bf16[B]"));
 }
 

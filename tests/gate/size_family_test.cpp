@@ -41,6 +41,27 @@ TEST(SizeFamily, TheSmallestLegalValuesAreTried) {
   for (const SymbolValues& values : family.all()) EXPECT_GE(values[1], 5);
 }
 
+TEST(SizeFamily, OnlyWhatMeetsTheConditionsIsTried) {
+  const std::vector<SpecSymbol> symbols = {{.name = "B"}, {.name = "T"}};
+  const Expr b = Expr::symbol("B"), t = Expr::symbol("T");
+  const std::vector<Expr> conditions = {Expr::make(ExprOp::kLt, {t, b}),
+                                        Expr::make(ExprOp::kNe, {b, Expr::integer(13)})};
+  const SizeFamily family(symbols, {}, conditions);
+  ASSERT_TRUE(family.is_possible());
+  EXPECT_GT(family.all().size(), 20u);
+  for (const auto* points : {&family.all(), &family.few()})
+    for (const SymbolValues& values : *points) {
+      EXPECT_LT(values[1], values[0]);
+      EXPECT_NE(values[0], 13);
+    }
+  EXPECT_THAT(family.all(), Contains(testing::ElementsAre(1, 0)));
+}
+
+TEST(SizeFamily, ConditionsThatNothingMeetsAreNoticed) {
+  const Expr b = Expr::symbol("B");
+  EXPECT_FALSE(SizeFamily({{.name = "B"}}, {}, {Expr::make(ExprOp::kLt, {b, b})}).is_possible());
+}
+
 TEST(SizeFamily, WithoutSymbolsThereIsOnePoint) { EXPECT_EQ(SizeFamily({}, {}).all().size(), 1u); }
 
 TEST(SizeFamily, SmallConstantsAndHugeOnesAreNotTried) {

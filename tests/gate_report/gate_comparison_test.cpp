@@ -15,7 +15,7 @@ GateOperator op(const std::string& name) {
   out.expressions["0 contiguous output 0"] = "[B]";
   out.values["0 contiguous B=7"] = {"f32[7]", "f32[7]"};
   out.values["0 contiguous B=64"] = {"f32[64]", "f32[64]"};
-  out.ended = true;
+  out.ended = 1;
   return out;
 }
 

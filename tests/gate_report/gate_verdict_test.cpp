@@ -33,7 +33,7 @@ OperatorVerdict judged(std::vector<GateFinding> findings, const std::string& not
   op.name = "ns::op";
   op.findings = std::move(findings);
   op.not_judged = not_judged;
-  op.ended = ended;
+  op.ended = ended ? 1 : 0;
   return judge_operators({op}, "libops.so").at(0);
 }
 
@@ -112,7 +112,7 @@ TEST(GateText, ReportsForCiHoldEveryOperatorAndRule) {
   const auto verdict = judged({found("meta-wrong-size", "B=7", 7), found("hidden-mutation", "B=7", 7)});
   GateOperator right;
   right.name = "ns::right";
-  right.ended = true;
+  right.ended = 1;
   auto verdicts = judge_operators({right}, "libops.so");
   verdicts.push_back(verdict);
   const CiReport report = gate_ci_report("build/libops.so", verdicts, "1");

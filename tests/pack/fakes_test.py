@@ -11,7 +11,7 @@ from pathlib import Path
 import sympy
 import torch
 from aotifuzz_pack import fakes
-from aotifuzz_pack.fake_calls import Call
+from aotifuzz_pack.fake_calls import Call, formula
 from aotifuzz_pack.size_trees import NotFollowed, tree_of
 from torch.library import custom_op
 from torch.utils._sympy.functions import FloorDiv, Max, ModularIndexing
@@ -184,6 +184,22 @@ class ServerTest(unittest.TestCase):
         lines.close()
         ours.close()
         self.assertEqual(server.wait(60), 0)
+
+
+class ArgumentTest(unittest.TestCase):
+    def test_expressions_are_computed_as_the_worker_does(self):
+        rounded = ["mul", ["floordiv", ["add", ["sym", 0], 7], 8], 8]
+        self.assertEqual(formula(rounded, [9, 4]), 16)
+        self.assertEqual(formula(["floordiv", ["neg", ["sym", 0]], 2], [9]), -5)
+        self.assertEqual(formula(["max", ["mod", ["sym", 0], 5], ["ceildiv", ["sym", 1], 3], 1], [9, 4]), 4)
+        self.assertEqual(formula(["min", ["sym", 0], ["sym", 1]], [9, 4]), 4)
+
+    def test_lists_and_infinities_arrive(self):
+        call = Call(None, {"kind": "meta", "values": [3, 4], "layout": "contiguous", "seed": 0})
+        items = [{"kind": "value", "value": 0.5}, {"kind": "number", "value": "-inf"}]
+        self.assertEqual(call.argument({"kind": "list", "items": items}), [0.5, float("-inf")])
+        product = {"kind": "size", "sizes": [["mul", ["sym", 0], ["sym", 1]]], "symbolic": False}
+        self.assertEqual(call.argument(product), 12)
 
 
 if __name__ == "__main__":

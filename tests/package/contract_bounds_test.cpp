@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "package/guard_parser.h"
+#include "core/guard_parser.h"
 
 namespace aotifuzz {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "package/guard_parser.h"
+#include "core/guard_parser.h"
 
 namespace aotifuzz {
 namespace {

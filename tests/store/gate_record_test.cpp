@@ -37,7 +37,7 @@ TEST(GateRecord, PartsAddUp) {
   first.notes = {"a"};
   second.points = 4;
   second.notes = {"a", "b"};
-  second.ended = true;
+  second.ended = 1;
   second.not_judged = "why";
   all.merge(std::move(first));
   all.merge(std::move(second));
@@ -45,7 +45,7 @@ TEST(GateRecord, PartsAddUp) {
   EXPECT_EQ(all.notes, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(all.schema, "schema");
   EXPECT_EQ(all.not_judged, "why");
-  EXPECT_TRUE(all.ended);
+  EXPECT_TRUE(all.is_through());
 }
 
 TEST(GateRecord, GarbageIsAnError) {

@@ -11,8 +11,8 @@ using ::testing::HasSubstr;
 OperatorSpec one(const std::string& line) {
   auto spec = parse_op_spec(line, "test.spec");
   EXPECT_TRUE(spec) << (spec ? "" : spec.error().what + " " + spec.error().where);
-  if (!spec || spec->size() != 1) return {};
-  return spec->begin()->second;
+  if (!spec || spec->size() != 1 || spec->begin()->second.size() != 1) return {};
+  return spec->begin()->second.front();
 }
 
 std::string printed(const OperatorSpec& op, const std::string& argument) {
@@ -47,7 +47,17 @@ TEST(OpSpec, EveryKindOfValueIsPrintedAsItWasRead) {
                                            "i64[B+1]:offsets(N)",
                                            "i32[B]:lengths(2*N)",
                                            "f32[B]:const(1.5)",
-                                           "i32[T]:permutation"};
+                                           "i32[T]:permutation",
+                                           "f32[B*T,(T - 1) // 2 + 1]",
+                                           "f32[2*B + 1,max(B, T),min(B, 7) % 3]",
+                                           "i64[N]:below(B*T)",
+                                           "$(B + T)",
+                                           "[B*T,-1]",
+                                           "[0.5,1e-05,-inf]",
+                                           "[true,false]",
+                                           "[\"a, b\",\"# c\"]",
+                                           "inf|-inf|nan",
+                                           "f32[L]"};
   for (const std::string& value : values) EXPECT_EQ(printed(one("ns::op a=" + value), "a"), value);
 }
 
@@ -85,9 +95,53 @@ TEST(OpSpec, WhatIsTakenFromASymbolKeepsItsSizesFromBeingNegative) {
 TEST(OpSpec, SizesFollowTheirSymbol) {
   const OperatorSpec op = one("ns::op x=f32[2*B,D+3,5]");
   const auto& sizes = op.arguments.at("x")[0].tensors[0].sizes;
-  EXPECT_EQ(size_value(sizes[0], {4, 10}), 8);
-  EXPECT_EQ(size_value(sizes[1], {4, 10}), 13);
-  EXPECT_EQ(size_value(sizes[2], {4, 10}), 5);
+  EXPECT_EQ(size_value(sizes[0], op.symbols, {4, 10}), 8);
+  EXPECT_EQ(size_value(sizes[1], op.symbols, {4, 10}), 13);
+  EXPECT_EQ(size_value(sizes[2], op.symbols, {4, 10}), 5);
+}
+
+TEST(OpSpec, ExpressionsAreComputedAsPythonDoes) {
+  const OperatorSpec op = one("ns::op x=f32[B*T,(B-1)//2+1,-B//2,B%T,L+B]  y=f32[T,L]");
+  const auto& sizes = op.arguments.at("x")[0].tensors[0].sizes;
+  const std::vector<int64_t> values = {7, 4, 3};
+  ASSERT_EQ(op.symbols.size(), 3u);
+  EXPECT_EQ(op.symbols[2].name, "L") << "which is special in guards";
+  const std::vector<int64_t> expected = {28, 4, -4, 3, 10};
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(size_value(sizes[i], op.symbols, values), expected[i]) << i;
+  EXPECT_EQ(size_value(sizes[3], op.symbols, {7, 0, 3}), -1) << "a division by zero is no size";
+  EXPECT_FALSE(conditions_hold(op.not_negative, op.symbols, values)) << "-B // 2";
+  EXPECT_TRUE(op.conditions.empty());
+}
+
+TEST(OpSpec, ConditionsCompareSizes) {
+  const OperatorSpec op = one("ns::op x=f32[B,T] B<=2*T B!=T (B + T < 20) B%2==0 T>=1 T%2");
+  ASSERT_EQ(op.conditions.size(), 4u);
+  EXPECT_EQ(op.symbols[1].min, 1);
+  EXPECT_EQ(op.symbols[1].multiple, 2);
+  EXPECT_EQ(op.symbols[0].multiple, 1);
+  const auto holds = [&](int64_t b, int64_t t) { return conditions_hold(op.conditions, op.symbols, {b, t}); };
+  EXPECT_TRUE(holds(8, 4));
+  EXPECT_FALSE(holds(10, 4));
+  EXPECT_FALSE(holds(4, 4));
+  EXPECT_FALSE(holds(12, 8));
+  EXPECT_FALSE(holds(7, 4));
+  EXPECT_EQ(limits_text(op.symbols, op.conditions, {true, false}),
+            " B>=0 T>=1 T%2 (B <= 2*T) (B != T) (B + T < 20) (B % 2 == 0)");
+  const OperatorSpec again = one("ns::op x=f32[B,T]" + limits_text(op.symbols, op.conditions, {false, false}));
+  EXPECT_EQ(again.conditions, op.conditions);
+}
+
+TEST(OpSpec, LinesOfOneOperatorAreKeptApartAndInOrder) {
+  const auto spec = parse_op_spec("ns::op x=f32[B]\nns::other y=f32[B]\nns::op x=f32[B,D]\n", "test.spec");
+  ASSERT_TRUE(spec);
+  ASSERT_EQ(spec->at("ns::op").size(), 2u);
+  EXPECT_EQ(spec->at("ns::op")[0].symbols.size(), 1u);
+  EXPECT_EQ(spec->at("ns::op")[1].symbols.size(), 2u);
+  EXPECT_EQ(spec->at("ns::op")[1].line, 3);
+}
+
+TEST(OpSpec, ACommentIsNoPartOfAText) {
+  EXPECT_EQ(one("ns::op a=\"one # two\"  # three").arguments.at("a")[0].text, "one # two");
 }
 
 TEST(OpSpec, FlagsStandBesideArguments) {
@@ -115,7 +169,13 @@ TEST(OpSpec, WhatIsWrongIsSaidWithItsLine) {
       {"ns::op x=f32[" + commas(64) + "]", "64 dimensions"},
       {"ns::op x=1e", "not a value"},
       {"ns::op x=f32[99999999999999999999]", "not a size"},
-      {"ns::op x=f32[B]\nns::op x=f32[B]", "two lines"}};
+      {"ns::op x=f32[B//]", "not a size"},
+      {"ns::op x=f32[B<T]", "not a size"},
+      {"ns::op x=f32[B*x.size(0)]", "not a size"},
+      {"ns::op x=f32[B] B<=Q", "uses this symbol"},
+      {"ns::op x=f32[B] B<=", "bound"},
+      {"ns::op x=f32[B] (B + 1", "argument=value"},
+      {"ns::op x=[true,f32]", "neither sizes"}};
   for (const auto& [text, words] : cases) {
     const auto spec = parse_op_spec("# first\n" + text, "test.spec");
     ASSERT_FALSE(spec) << text;

@@ -5,6 +5,7 @@ out. Nothing here judges.
 """
 
 import contextlib
+import functools
 import linecache
 import os
 import sys
@@ -61,6 +62,45 @@ def memory_of(tensor):
     return torch.empty(0, dtype=torch.uint8, device="cpu").set_(tensor.untyped_storage())
 
 
+OPERATIONS = {
+    "pow": lambda a, b: a**b,
+    "neg": lambda a: -a,
+    "floordiv": lambda a, b: a // b,
+    "ceildiv": lambda a, b: -(-a // b),
+    "mod": lambda a, b: a % b,
+    "abs": lambda a: torch.sym_max(a, -a),
+    "modular": lambda a, b, c: (a // b) % c,
+    "ite": lambda condition, a, b: torch.sym_ite(condition, a, b),
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+    "not": torch.sym_not,
+}
+# Of any number of operands, joined from the left.
+JOINED = {
+    "add": lambda a, b: a + b,
+    "mul": lambda a, b: a * b,
+    "max": torch.sym_max,
+    "min": torch.sym_min,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+}
+
+
+def formula(tree, sizes):
+    """The value of harness/gate/size_formula.h's lists."""
+    if isinstance(tree, int):
+        return tree
+    name, operands = tree[0], tree[1:]
+    if name == "sym":
+        return sizes[operands[0]]
+    values = [formula(operand, sizes) for operand in operands]
+    return functools.reduce(JOINED[name], values) if name in JOINED else OPERATIONS[name](*values)
+
+
 class Call:
     """`request`: op, kind, values, names, least, layout, seed and arguments."""
 
@@ -73,8 +113,11 @@ class Call:
 
     # Arguments.
 
-    def size(self, triple, symbolic=True):
-        symbol, factor, add = triple
+    def size(self, size, symbolic=True):
+        """Of [symbol, factor, add], or of an expression as a nested list."""
+        if isinstance(size[0], str):
+            return formula(size, self.sizes if symbolic else self.values)
+        symbol, factor, add = size
         if symbol < 0:
             return add
         base = self.sizes[symbol] if symbolic else self.values[symbol]
@@ -140,6 +183,10 @@ class Call:
             return self.size(spec["sizes"][0], spec["symbolic"])
         if kind == "sizes":
             return [self.size(triple, spec["symbolic"]) for triple in spec["sizes"]]
+        if kind == "list":
+            return [self.argument(item) for item in spec["items"]]
+        if kind == "number":
+            return float(spec["value"])
         if kind == "dtype":
             return DTYPES[spec["value"]]
         return spec["value"]

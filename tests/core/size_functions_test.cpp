@@ -1,4 +1,4 @@
-#include "package/size_functions.h"
+#include "core/size_functions.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "package/guard_parser.h"
+#include "core/guard_parser.h"
 
 #include <charconv>
 
-#include "package/size_functions.h"
+#include "core/size_functions.h"
 
 namespace aotifuzz {
 namespace {

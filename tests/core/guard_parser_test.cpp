@@ -1,4 +1,4 @@
-#include "package/guard_parser.h"
+#include "core/guard_parser.h"
 
 #include <gtest/gtest.h>
 

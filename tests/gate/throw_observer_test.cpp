@@ -1,0 +1,36 @@
+#include "gate/throw_observer.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "gate/symbolic_run.h"
+
+namespace aotifuzz {
+namespace {
+
+TEST(ThrowObserver, IsInPlaceWhereAProgramExportsItsNames) { EXPECT_TRUE(throws_are_observed()); }
+
+TEST(ThrowObserver, ExceptionsOfLibrariesAreNotedAndArrive) {
+  const SymbolValues values;
+  const std::vector<std::string> names;
+  const SymbolicRun run(values, values, names);
+  ASSERT_TRUE(run.throw_frames().empty());
+  bool arrived = false;
+  try {
+    at::empty({-1});
+  } catch (const c10::Error&) {
+    arrived = true;
+  }
+  EXPECT_TRUE(arrived);
+  EXPECT_GT(run.throw_frames().size(), 1u);
+}
+
+TEST(ThrowObserver, OutsideOfARunExceptionsAreNobodysBusiness) {
+  EXPECT_THROW(throw std::runtime_error("plain"), std::runtime_error);
+  EXPECT_THROW(at::empty({-1}), c10::Error);
+}
+
+}  // namespace
+}  // namespace aotifuzz
