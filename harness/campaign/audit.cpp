@@ -141,9 +141,26 @@ class Audit {
       else
         report_.unconfirmed.push_back(
             fmt::format("{}: {}{}", draft.item.name, suspicion.line.what, runner_.ended() ? " (no time left)" : ""));
+    if (subject_.trace)
+      for (AuditLine& line : draft.item.lines) line.because = reasons(draft.item, line);
     std::stable_sort(draft.item.lines.begin(), draft.item.lines.end(),
                      [](const auto& a, const auto& b) { return a.word < b.word; });
     report_.items.push_back(std::move(draft.item));
+  }
+
+  /// What the trace has recorded of a line's condition; else what its case breaks and the plain case does not: guards
+  /// speak of sizes only.
+  std::vector<std::string> reasons(const AuditItem& item, const AuditLine& line) const {
+    std::vector<std::string> out;
+    if (line.input.inputs.empty() || item.subject > AuditSubject::kRelation) return out;
+    for (const Condition& condition : subject_.info.contract.conditions)
+      if (condition.text == item.name) out = guards_of(*subject_.trace, condition.expr);
+    if (!out.empty()) return out;
+    std::vector<std::string> always;
+    if (!subject_.bases.empty()) always = broken_guards(*subject_.trace, subject_.bases.front());
+    for (std::string& guard : broken_guards(*subject_.trace, line.input))
+      if (std::find(always.begin(), always.end(), guard) == always.end()) out.push_back(std::move(guard));
+    return out;
   }
 
   /// Each try in a fresh process, the last one with every kernel judged, so that the verdict names the culprit. None

@@ -138,6 +138,8 @@ void add_too_strict(const PackageInfo& info, const AuditAxis& axis, ChecksMode m
   if (values == "none") return;
   AuditLine line;
   line.word = AuditWord::kTooStrict;
+  for (const auto& [value, answer] : axis.answers)
+    if (line.input.inputs.empty() && refused(answer)) line.input = answer.input;
   line.inside = true;
   line.what = mode == ChecksMode::kOff
                   ? fmt::format("{} = {}: legal, and refused whatever the checks are", axis.name, values)
@@ -214,6 +216,7 @@ AuditDraft draft_item(const PackageInfo& info, const AuditEvidence& evidence, Ch
     if (refused.empty()) continue;
     AuditLine line;
     line.word = AuditWord::kTooStrict;
+    line.input = refused.front().input;
     line.inside = true;
     line.what = fmt::format("{}: legal, and refused {}", labels(refused),
                             each == ChecksMode::kOff ? "whatever the checks are" : "with input checks on");

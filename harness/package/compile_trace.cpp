@@ -113,7 +113,7 @@ class InputNames {
     }
     std::string joined;
     for (const std::string& part : parts) joined += (joined.empty() ? "" : "_") + part;
-    if (contract_.find_input(joined) >= 0) return joined;
+    if (contract_.find_input(joined) >= 0 || contract_.inputs.empty()) return joined;
     const auto at = position_.find(path);
     return at == position_.end() ? "" : at->second;
   }
@@ -129,6 +129,11 @@ std::map<std::string, std::string> known_symbols(const PackageInfo& package) {
   for (const SymbolSpec& symbol : package.contract.symbols)
     if (!symbol.unbacked && !symbol.dim.empty()) out[symbol.name] = symbol.dim;
   return out;
+}
+
+/// No package is at hand.
+bool is_nothing(const PackageInfo& package) {
+  return package.path.empty() && !package.compiled && package.contract.inputs.empty();
 }
 
 /// Is the export that of the package? Each symbol of the package must be a dimension there; and where the program tells
@@ -148,7 +153,7 @@ bool fits(const PackageInfo& package, const Session& session) {
   }
   const auto tensors = std::count_if(package.contract.inputs.begin(), package.contract.inputs.end(),
                                      [](const auto& input) { return input.kind == CaseInput::Kind::kTensor; });
-  return static_cast<size_t>(tensors) == session.inputs.size();
+  return static_cast<size_t>(tensors) == session.inputs.size() || is_nothing(package);
 }
 
 class Reader {
@@ -283,6 +288,13 @@ CompileTrace read_compile_trace(const std::string& path, const PackageInfo& pack
   const Session* session = nullptr;
   size_t of = 0;
   bool any_code = false;
+  if (is_nothing(package))
+    for (size_t i = 0; i < parted.size(); ++i)
+      for (const TracedCompilation& one : parted[i].compilations) {
+        compilation = &one;
+        of = i;
+        out.match = "no package to compare with: the last compilation of the trace";
+      }
   for (const bool by_file : {true, false})
     for (size_t i = 0; i < parted.size() && !compilation; ++i)
       for (const TracedCompilation& one : parted[i].compilations) {
@@ -305,7 +317,9 @@ CompileTrace read_compile_trace(const std::string& path, const PackageInfo& pack
   Reader reader(package, out);
   if (session) reader.add_export(*session, logs[of].torch);
   if (compilation) reader.add_compilation(*compilation, logs[of].torch);
-  if (!compilation) {
+  if (!compilation && is_nothing(package)) {
+    out.match = "no package to compare with: the last export of the trace";
+  } else if (!compilation) {
     out.match = "by its symbols: the trace has an export and no compilation";
     out.notes.push_back("no generated code in the trace: nothing is said of kernels");
   }

@@ -61,8 +61,8 @@ struct CompileTrace {
   const TracedKernel* find_kernel(const std::string& name) const;
 };
 
-/// Reads `path` (see read_trace_folder) and takes what belongs to `package`. Throws HarnessError when nothing can be
-/// read, and when what is there is of another model.
+/// Reads `path` (see read_trace_folder) and takes what belongs to `package`; of PackageInfo{} the last export and
+/// compilation. Throws HarnessError when nothing can be read, and when what is there is of another model.
 CompileTrace read_compile_trace(const std::string& path, const PackageInfo& package);
 
 /// "x.size(0) > 3 (model.py:4: if x.shape[0] > 3:)"

@@ -43,6 +43,10 @@ void AuditCommand::declare(CLI::App& app) {
   app.add_option("--fail-on", fail_on_, "unsafe: exit 1 when there is an unsafe line")
       ->check(CLI::IsMember({"unsafe"}));
   app.add_option("--out", out_, "Folder for the cases of unsafe lines (default: aotifuzz-audit/<package>)");
+  app.add_option(
+      "--trace", trace_,
+      "Folder that TORCH_TRACE named when the package was compiled, or that tlparse wrote of it: lines get the "
+      "guard that they come of, and its line in the model");
   app.add_option("--html", html_, "Also write the audit to this file as a page");
   app.add_flag("--json", json_, "As one JSON document on stdout");
   app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
@@ -71,6 +75,8 @@ int AuditCommand::run() {
   PackageSession session(std::move(request));
   say_if(session.torch_note());
   const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax);
+  std::optional<CompileTrace> trace;
+  if (!trace_.empty()) trace = read_compile_trace(trace_, session.info());
   const CaseModel model(session.contract(), bounds);
   const AuditSubjectMatter subject{session.info(),
                                    session.triage(),
@@ -82,11 +88,13 @@ int AuditCommand::run() {
                                    std::filesystem::absolute(package_).lexically_normal().string(),
                                    model_,
                                    session.hello().torch_version,
-                                   session.environment()};
+                                   session.environment(),
+                                   trace ? &*trace : nullptr};
   const bool terminal = !json_ && ::isatty(STDERR_FILENO);
   AuditReport report = audit(subject, session.worker(), options, terminal ? show : nullptr);
   if (terminal) say("\r\x1b[K");
   report.package = package_;
+  if (trace) report.trace_notes = trace->notes;
   // What tried nothing must not look like what found nothing.
   const int code = report.cases == 0                                              ? kExitWorld
                    : fail_on_ == "unsafe" && report.count(AuditWord::kUnsafe) > 0 ? kExitFaults

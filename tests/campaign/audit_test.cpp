@@ -46,7 +46,7 @@ class AuditTest : public ::testing::Test {
   AuditReport run(const std::function<CaseResult(const Case&)>& answer) {
     executor_ = std::make_unique<FakeExecutor>(answer);
     const AuditSubjectMatter subject{info_, {info_.contract}, bounds_, {tied_case(5, 3)}, probes_, [](Case&) {},
-                                     {},    "model.pt2",      "",      "2.15.0",          {}};
+                                     {},    "model.pt2",      "",      "2.15.0",          {},      trace_};
     return audit(subject, *executor_, options_);
   }
   static const AuditItem& item(const AuditReport& report, const std::string& name) {
@@ -63,6 +63,7 @@ class AuditTest : public ::testing::Test {
   std::vector<AuditProbe> probes_;
   AuditOptions options_;
   std::unique_ptr<FakeExecutor> executor_;
+  const CompileTrace* trace_ = nullptr;
 };
 
 TEST_F(AuditTest, APackageThatStopsWhatItMustIsOk) {
@@ -93,6 +94,32 @@ TEST_F(AuditTest, AMissingGuardIsPrintedWithItsCase) {
   EXPECT_TRUE(is_apart(line.input));
   EXPECT_THAT(line.guard.cpp, HasSubstr(kTie));
   EXPECT_EQ(item(report, "x.dtype == f32").word(), AuditWord::kOk);
+}
+
+TEST_F(AuditTest, ALineOfSizesHasTheRecordedGuardAndOneOfADtypeHasNone) {
+  CompileTrace trace;
+  const auto guard = [&](ExprOp op, Expr a, Expr b, const char* line) {
+    const Expr e = Expr::make(op, {std::move(a), std::move(b)});
+    trace.guards.push_back({e, e.text(), line, false, 1});
+  };
+  const Expr x = Expr::symbol("x.size(0)"), columns = Expr::symbol("x.size(1)"), y = Expr::symbol("y.size(0)");
+  guard(ExprOp::kEq, columns, y, "model.py:3: x @ y");
+  guard(ExprOp::kNe, y, Expr::integer(2), "model.py:4: if y.size(0) != 2:");
+  // The plain case breaks it too, so it explains no difference.
+  guard(ExprOp::kGt, x, Expr::integer(100), "model.py:5: wrong");
+  trace.symbols.push_back({"s1", "L['x'].size()[0]", "x.size(0)", "[2, int_oo]", "5", ""});
+  trace_ = &trace;
+  const AuditReport report = run([&](const Case& c) {
+    if (c.inputs[0].sizes[0] < 2 && c.input_checks) return Answering::refused();
+    return is_apart(c) || c.inputs[0].dtype == Dtype::kF64
+               ? reported({failed("apart", false, VerdictClass::kMemoryFault)})
+               : Answering::right();
+  });
+  EXPECT_THAT(item(report, kTie).lines.at(0).because, ElementsAre("x.size(1) == y.size(0) at model.py:3: x @ y"));
+  EXPECT_THAT(item(report, "x.dtype == f32").lines.at(0).because, IsEmpty());
+  const AuditLine& strict = item(report, "x.size(0)").lines.at(0);
+  EXPECT_EQ(strict.word, AuditWord::kTooStrict);
+  EXPECT_THAT(strict.because, ElementsAre(HasSubstr("x.size(0) >= 2, the range [2, int_oo] that export gave s1")));
 }
 
 TEST_F(AuditTest, WithChecksOnOnlyWhatTheyLetThroughIsUnsafe) {
