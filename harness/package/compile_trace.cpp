@@ -270,7 +270,10 @@ const TracedKernel* CompileTrace::find_kernel(const std::string& name) const {
 }
 
 CompileTrace read_compile_trace(const std::string& path, const PackageInfo& package) {
-  const std::vector<TraceLog> logs = read_trace_folder(path);
+  return compile_trace_of(read_trace_folder(path), path, package);
+}
+
+CompileTrace compile_trace_of(const std::vector<TraceLog>& logs, const std::string& path, const PackageInfo& package) {
   CompileTrace out;
   out.path = path;
   std::vector<Parted> parted;
@@ -313,7 +316,7 @@ CompileTrace read_compile_trace(const std::string& path, const PackageInfo& pack
       session = &one;
       if (!compilation) of = i;
     }
-  if (!session && !compilation) refuse(path, package, parted);
+  if (!session && !compilation && !is_nothing(package)) refuse(path, package, parted);
   Reader reader(package, out);
   if (session) reader.add_export(*session, logs[of].torch);
   if (compilation) reader.add_compilation(*compilation, logs[of].torch);

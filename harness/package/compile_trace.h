@@ -7,6 +7,7 @@
 
 #include "core/case.h"
 #include "package/package_info.h"
+#include "package/trace_records.h"
 
 namespace aotifuzz {
 
@@ -64,6 +65,8 @@ struct CompileTrace {
 /// Reads `path` (see read_trace_folder) and takes what belongs to `package`; of PackageInfo{} the last export and
 /// compilation. Throws HarnessError when nothing can be read, and when what is there is of another model.
 CompileTrace read_compile_trace(const std::string& path, const PackageInfo& package);
+/// The same of logs that have been read; `path` is for messages.
+CompileTrace compile_trace_of(const std::vector<TraceLog>& logs, const std::string& path, const PackageInfo& package);
 
 /// "x.size(0) > 3 (model.py:4: if x.shape[0] > 3:)"
 std::string guard_with_line(const TracedGuard& guard);
