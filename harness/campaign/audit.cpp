@@ -40,10 +40,15 @@ class Audit {
     runner_.executor().set_careful(false);
     try_bases();
     size_t next = 0;
-    next = try_probes(next, 0);
     std::vector<AuditAxis> axes;
-    if (!subject_.bases.empty()) {
+    if (subject_.bases.empty()) {
+      next = try_probes(next, 0);
+    } else {
       AuditSizes sizes(runner_, subject_.bounds, subject_.bases.front(), subject_.revalue, options_.elements_max);
+      sizes.set_second_values(subject_.second_values);
+      // What is declared comes first: where time is short, nothing else must be left untried.
+      sizes.try_declared_edges();
+      next = try_probes(next, 0);
       sizes.try_edges();
       next = try_probes(next, 1);
       sizes.try_widths();
@@ -57,6 +62,8 @@ class Audit {
     add_not_tried();
     report_.cases = runner_.cases() + confirmations_;
     report_.not_judged = runner_.not_judged();
+    report_.judged = report_.cases;
+    for (const auto& [reason, runs] : report_.not_judged) report_.judged -= runs;
     report_.seconds = std::chrono::duration<double>(Clock::now() - options_.begun).count();
     return std::move(report_);
   }

@@ -25,7 +25,8 @@ struct AuditSubjectMatter {
   FindingContext context;              ///< for the folders of unsafe lines
   std::string package, model, torch;
   std::map<std::string, std::string> environment;
-  const CompileTrace* trace = nullptr;  ///< gives lines the guards that they come of
+  std::function<void(Case&)> second_values;  ///< other values, where the reference raises with the plain ones
+  const CompileTrace* trace = nullptr;       ///< gives lines the guards that they come of
 };
 
 struct AuditOptions {

@@ -101,6 +101,7 @@ struct AuditReport {
   std::vector<std::string> trace_notes;   ///< what the compile-time trace lacks
   std::vector<std::string> unconfirmed;   ///< seen once, and not each time in fresh processes
   int cases = 0;
+  int judged = 0;  ///< of them, by anybody
   double seconds = 0;
   bool out_of_time = false;
 

@@ -209,6 +209,7 @@ std::string audit_json(const AuditReport& report, int exit_code) {
                              {"not_judged", report.not_judged},
                              {"unconfirmed", report.unconfirmed},
                              {"cases", report.cases},
+                             {"judged", report.judged},
                              {"seconds", report.seconds},
                              {"out_of_time", report.out_of_time},
                              {"trace_notes", report.trace_notes},

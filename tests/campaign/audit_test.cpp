@@ -46,7 +46,8 @@ class AuditTest : public ::testing::Test {
   AuditReport run(const std::function<CaseResult(const Case&)>& answer) {
     executor_ = std::make_unique<FakeExecutor>(answer);
     const AuditSubjectMatter subject{info_, {info_.contract}, bounds_, {tied_case(5, 3)}, probes_, [](Case&) {},
-                                     {},    "model.pt2",      "",      "2.15.0",          {},      trace_};
+                                     {},    "model.pt2",      "",      "2.15.0",          {},      second_values_,
+                                     trace_};
     return audit(subject, *executor_, options_);
   }
   static const AuditItem& item(const AuditReport& report, const std::string& name) {
@@ -63,6 +64,7 @@ class AuditTest : public ::testing::Test {
   std::vector<AuditProbe> probes_;
   AuditOptions options_;
   std::unique_ptr<FakeExecutor> executor_;
+  std::function<void(Case&)> second_values_;
   const CompileTrace* trace_ = nullptr;
 };
 
@@ -170,6 +172,57 @@ TEST_F(AuditTest, WhatTheReferenceRefusesIsUnreached) {
   ASSERT_EQ(report.count(AuditWord::kUnreached), 1);
   EXPECT_THAT(item(report, "x.size(0)").lines.at(0).what,
               HasSubstr("x.size(0) = 41..1025: declared, and the reference"));
+}
+
+TEST_F(AuditTest, WhereTheReferenceRaisesOtherValuesAreTried) {
+  // It raises for the plain values beyond 40 rows, and for any beyond 100.
+  second_values_ = [](Case& c) { c.inputs[0].offset = 16; };
+  const AuditReport report = run([&](const Case& c) {
+    const int64_t rows = c.inputs[0].sizes[0];
+    return rows > 100 || (rows > 40 && c.inputs[0].offset != 16) ? Answering::refused(false) : Answering::right();
+  });
+  EXPECT_THAT(item(report, "x.size(0)").lines.at(0).what,
+              HasSubstr("x.size(0) = 101..1025: declared, and the reference"));
+}
+
+TEST_F(AuditTest, WhatNobodyCouldJudgeIsCounted) {
+  const AuditReport none = run([&](const Case&) {
+    CaseResult result = reported({});
+    result.report->runs[0].outcome.kind = OutcomeKind::kOutOfMemory;
+    return result;
+  });
+  EXPECT_GT(none.cases, 0);
+  EXPECT_EQ(none.judged, 0);
+  const AuditReport all = run([&](const Case&) { return Answering::right(); });
+  EXPECT_EQ(all.judged, all.cases);
+}
+
+TEST_F(AuditTest, DeclaredSizesAreTriedBeforeWhatTheContractForbids) {
+  run([&](const Case&) { return Answering::right(); });
+  size_t declared = 0;
+  bool forbidden = false;
+  for (const Case& c : executor_->ran) {
+    forbidden |= !violations(info_.contract, c).empty();
+    declared += !forbidden && c.inputs[0].sizes[0] != 5;
+  }
+  EXPECT_TRUE(forbidden);
+  EXPECT_GE(declared, 4u);
+}
+
+TEST_F(AuditTest, WhatLiesBeyondTheTraceIsNotCalledSafe) {
+  // The guards of a branch: beyond them the exported program is no judge.
+  for (Condition& condition : info_.contract.conditions) condition.traced |= condition.text == kTie;
+  Condition few{Condition::Kind::kGuard, 0, Expr::make(ExprOp::kLe, {Expr::symbol("x.size(0)"), Expr::integer(64)}),
+                "x.size(0) <= 64"};
+  few.traced = true;
+  info_.contract.conditions.push_back(few);
+  const AuditReport report = run([&](const Case&) { return Answering::right(); });
+  EXPECT_EQ(item(report, kTie).safe, "not known beyond the trace");
+  EXPECT_EQ(item(report, kTie).word(), AuditWord::kUnjudged);
+  EXPECT_EQ(item(report, "x.size(0)").safe, "0..64");
+  // And without such guards it is.
+  for (Condition& condition : info_.contract.conditions) condition.traced = false;
+  EXPECT_EQ(item(run([&](const Case&) { return Answering::right(); }), kTie).safe, "right in 1 of 1");
 }
 
 TEST_F(AuditTest, WhatIsRightByChanceIsOk) {
