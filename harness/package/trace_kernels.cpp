@@ -28,12 +28,25 @@ void collect_names(const std::string& text, std::set<std::string>& out) {
     }
 }
 
+// Longer lines are no Python: std::regex takes stack for each character.
+constexpr size_t kLineMax = 2048;
+
 /// The frames of Python's `File "x.py", line 12, in forward` with the source below it.
 std::vector<TraceFrame> frames_in(const std::string& stack) {
-  static const std::regex kFrame(R"re(File "([^"\n]+)", line ([0-9]{1,9}), in ([^\n]*)(?:\n([^\n]*))?)re");
+  static const std::regex kFrame(R"re(^\s*File "([^"]+)", line ([0-9]{1,9}), in (.*)$)re");
   std::vector<TraceFrame> out;
-  for (auto it = std::sregex_iterator(stack.begin(), stack.end(), kFrame); it != std::sregex_iterator(); ++it)
-    out.push_back({(*it)[1], std::stoll((*it)[2]), (*it)[3], (*it)[4]});
+  std::istringstream in(stack);
+  bool source = false;  // the line below a frame
+  for (std::string line; std::getline(in, line);) {
+    std::smatch match;
+    if (line.size() <= kLineMax && std::regex_match(line, match, kFrame)) {
+      out.push_back({match[1], std::stoll(match[2]), match[3], ""});
+      source = true;
+    } else if (source) {
+      out.back().code = line.substr(0, kLineMax);
+      source = false;
+    }
+  }
   return out;
 }
 
@@ -85,7 +98,7 @@ std::vector<GraphLine> lines_of_graph(const std::string& graph, const TorchFolde
   TraceFrame line;
   bool model = false;
   for (std::string text; std::getline(in, text);) {
-    if (text.size() > 4096) continue;
+    if (text.size() > kLineMax) continue;
     std::smatch match;
     if (std::regex_search(text, match, kFile)) {
       line = {match[1], std::stoll(match[2]), match[3], match[4]};

@@ -233,6 +233,19 @@ TEST(CompileTrace, WithoutProvenanceTheOperatorsOfTheNameTell) {
                                          "model.py:10: x = x + y.sum(1, keepdim=True)", StartsWith("model.py:14: ")));
 }
 
+TEST(CompileTrace, LinesOfAnyLengthAreRead) {
+  std::string log = read(log_of("2.15.0"));
+  const size_t at = log.find("File \\\"/home/user/model.py");
+  ASSERT_NE(at, std::string::npos);
+  log.insert(at, "File \\\"" + std::string(3 << 20, 'a') + "\\\", line 1, in f\\n");
+  const size_t graph = log.find("# File: /home/user/model.py");
+  ASSERT_NE(graph, std::string::npos);
+  log.insert(graph, "# File: " + std::string(3 << 20, 'b') + "\n\t");
+  const Folder folder;
+  folder.put("raw.log", log);
+  EXPECT_FALSE(read_compile_trace(folder.path(), package_of("2.15.0")).kernels.empty());
+}
+
 TEST(CompileTrace, WhatIsNoTraceGetsAWordOfItsOwn) {
   const PackageInfo package = package_of("2.15.0");
   const Folder folder;
