@@ -40,10 +40,15 @@ class Audit {
     runner_.executor().set_careful(false);
     try_bases();
     size_t next = 0;
-    next = try_probes(next, 0);
     std::vector<AuditAxis> axes;
-    if (!subject_.bases.empty()) {
+    if (subject_.bases.empty()) {
+      next = try_probes(next, 0);
+    } else {
       AuditSizes sizes(runner_, subject_.bounds, subject_.bases.front(), subject_.revalue, options_.elements_max);
+      sizes.set_second_values(subject_.second_values);
+      // What is declared comes first: where time is short, nothing else must be left untried.
+      sizes.try_declared_edges();
+      next = try_probes(next, 0);
       sizes.try_edges();
       next = try_probes(next, 1);
       sizes.try_widths();
@@ -57,6 +62,8 @@ class Audit {
     add_not_tried();
     report_.cases = runner_.cases() + confirmations_;
     report_.not_judged = runner_.not_judged();
+    report_.judged = report_.cases;
+    for (const auto& [reason, runs] : report_.not_judged) report_.judged -= runs;
     report_.seconds = std::chrono::duration<double>(Clock::now() - options_.begun).count();
     return std::move(report_);
   }
@@ -141,9 +148,26 @@ class Audit {
       else
         report_.unconfirmed.push_back(
             fmt::format("{}: {}{}", draft.item.name, suspicion.line.what, runner_.ended() ? " (no time left)" : ""));
+    if (subject_.trace)
+      for (AuditLine& line : draft.item.lines) line.because = reasons(draft.item, line);
     std::stable_sort(draft.item.lines.begin(), draft.item.lines.end(),
                      [](const auto& a, const auto& b) { return a.word < b.word; });
     report_.items.push_back(std::move(draft.item));
+  }
+
+  /// What the trace has recorded of a line's condition; else what its case breaks and the plain case does not: guards
+  /// speak of sizes only.
+  std::vector<std::string> reasons(const AuditItem& item, const AuditLine& line) const {
+    std::vector<std::string> out;
+    if (line.input.inputs.empty() || item.subject > AuditSubject::kRelation) return out;
+    for (const Condition& condition : subject_.info.contract.conditions)
+      if (condition.text == item.name) out = guards_of(*subject_.trace, condition.expr);
+    if (!out.empty()) return out;
+    std::vector<std::string> always;
+    if (!subject_.bases.empty()) always = broken_guards(*subject_.trace, subject_.bases.front());
+    for (std::string& guard : broken_guards(*subject_.trace, line.input))
+      if (std::find(always.begin(), always.end(), guard) == always.end()) out.push_back(std::move(guard));
+    return out;
   }
 
   /// Each try in a fresh process, the last one with every kernel judged, so that the verdict names the culprit. None

@@ -8,6 +8,7 @@
 #include "campaign/audit_runner.h"
 #include "core/audit_probe.h"
 #include "core/audit_report.h"
+#include "package/compile_trace.h"
 #include "package/contract_bounds.h"
 #include "store/finding_file.h"
 
@@ -24,6 +25,8 @@ struct AuditSubjectMatter {
   FindingContext context;              ///< for the folders of unsafe lines
   std::string package, model, torch;
   std::map<std::string, std::string> environment;
+  std::function<void(Case&)> second_values;  ///< other values, where the reference raises with the plain ones
+  const CompileTrace* trace = nullptr;       ///< gives lines the guards that they come of
 };
 
 struct AuditOptions {

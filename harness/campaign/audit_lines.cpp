@@ -138,6 +138,8 @@ void add_too_strict(const PackageInfo& info, const AuditAxis& axis, ChecksMode m
   if (values == "none") return;
   AuditLine line;
   line.word = AuditWord::kTooStrict;
+  for (const auto& [value, answer] : axis.answers)
+    if (line.input.inputs.empty() && refused(answer)) line.input = answer.input;
   line.inside = true;
   line.what = mode == ChecksMode::kOff
                   ? fmt::format("{} = {}: legal, and refused whatever the checks are", axis.name, values)
@@ -192,9 +194,13 @@ AuditDraft draft_item(const PackageInfo& info, const AuditEvidence& evidence, Ch
   item.declared = inside ? "free" : "required";
   item.enforced_off = refusals(answers, ChecksMode::kOff);
   item.enforced_on = refusals(answers, ChecksMode::kOn);
-  const size_t right = count(answers, [&](const auto& a) { return answered(a, mode, Answer::kRight); });
+  const size_t beyond = count(answers, [&](const auto& a) {
+    return answered(a, mode, Answer::kRight) && is_beyond_the_trace(info.contract, a);
+  });
+  const size_t right = count(answers, [&](const auto& a) { return answered(a, mode, Answer::kRight); }) - beyond;
   const size_t harm = count(answers, [&](const auto& a) { return answered(a, mode, Answer::kHarm); });
-  item.safe = right + harm == 0 ? "-" : fmt::format("right in {} of {}", right, right + harm);
+  item.safe = right + harm == 0 ? (beyond == 0 ? "-" : "not known beyond the trace")
+                                : fmt::format("right in {} of {}", right, right + harm);
   for (const std::string& check : checks_of(info, item.name)) item.enforced_on += fmt::format(" ({})", check);
   const std::vector<AuditAnswer> bad = harmful(answers, mode);
   if (evidence.subject == AuditSubject::kValues) item.declared = "not stated";
@@ -214,6 +220,7 @@ AuditDraft draft_item(const PackageInfo& info, const AuditEvidence& evidence, Ch
     if (refused.empty()) continue;
     AuditLine line;
     line.word = AuditWord::kTooStrict;
+    line.input = refused.front().input;
     line.inside = true;
     line.what = fmt::format("{}: legal, and refused {}", labels(refused),
                             each == ChecksMode::kOff ? "whatever the checks are" : "with input checks on");

@@ -64,13 +64,22 @@ void AuditSizes::try_value(size_t axis, int64_t value) {
     return;
   }
   revalue_(*c);
-  if (auto answer = runner_.run(*c, axes_[axis].name, axes_[axis].name + " = " + std::to_string(*size)))
-    axes_[axis].answers.emplace(*size, std::move(*answer));
-  else
+  const std::string label = axes_[axis].name + " = " + std::to_string(*size);
+  auto answer = runner_.run(*c, axes_[axis].name, label);
+  if (!answer) {
     axes_[axis].cut_short = true;
+    return;
+  }
+  if (second_values_ && answer->broken.empty() && !answer->off.reference_accepts &&
+      answer->off.answer == AuditTrial::Answer::kRefused) {
+    second_values_(*c);
+    if (auto second = runner_.run(*c, axes_[axis].name, label); second && second->off.reference_accepts)
+      answer = std::move(second);
+  }
+  axes_[axis].answers.emplace(*size, std::move(*answer));
 }
 
-void AuditSizes::try_edges() {
+void AuditSizes::try_edges(bool declared) {
   const Contract& contract = runner_.context().contract;
   for (size_t a = 0; a < axes_.size(); ++a) {
     const SizeVariables::Variable& variable = variables_.variables()[a];
@@ -83,7 +92,12 @@ void AuditSizes::try_edges() {
     }
     for (const ContractBounds::SymbolBounds& row : bounds_.symbols)
       if (row.symbol == variable.symbol) values.insert(values.end(), row.landmarks.begin(), row.landmarks.end());
-    for (const int64_t value : values) try_value(a, value);
+    const SymbolSpec* symbol = symbol_of(contract, variable.symbol);
+    const auto is_declared = [&](int64_t value) {
+      return symbol && value >= symbol->min && (!symbol->max || value <= *symbol->max);
+    };
+    for (const int64_t value : values)
+      if (!declared || is_declared(value)) try_value(a, value);
   }
 }
 

@@ -32,18 +32,24 @@ class AuditSizes {
   AuditSizes(AuditRunner& runner, const ContractBounds& bounds, const Case& base,
              const std::function<void(Case&)>& revalue, int64_t elements_max);
 
-  void try_edges();
+  /// Other values for a case of the contract at which the reference raises: it may be the values, not the size.
+  void set_second_values(std::function<void(Case&)> second) { second_values_ = std::move(second); }
+  /// Of try_edges those that the contract declares.
+  void try_declared_edges() { try_edges(/*declared=*/true); }
+  void try_edges() { try_edges(/*declared=*/false); }
   void try_widths();
   void pin_down();
   std::vector<AuditAxis> take() { return std::move(axes_); }
 
  private:
+  void try_edges(bool declared);
   void try_value(size_t axis, int64_t value);
 
   AuditRunner& runner_;
   const ContractBounds& bounds_;
   const Case& base_;
   const std::function<void(Case&)>& revalue_;
+  std::function<void(Case&)> second_values_;
   int64_t elements_max_;
   SizeVariables variables_;
   std::vector<AuditAxis> axes_;

@@ -10,6 +10,7 @@
 #include "package/inspect_report.h"
 #include "package/kernel_detail.h"
 #include "package/kernel_flow.h"
+#include "package/trace_context.h"
 #include "store/case_text.h"
 
 namespace aotifuzz {
@@ -49,6 +50,9 @@ class Guide {
     for (const Violation& one : broken_)
       contract += (contract.empty() ? "" : "; ") + one.text + " (" + one.detail + ")";
     step("contract", broken_.empty() ? contract : "does not allow it: " + contract);
+    if (options_.trace)
+      for (const std::string& guard : broken_guards(*options_.trace, entry_.input))
+        step("compile-time trace", "the input breaks " + guard);
     guarded();
     checks_on();
     other_allocators();
@@ -95,6 +99,7 @@ class Guide {
       Explanation one = explain_error(error, options_.paths);
       one.line = 0;
       add_package_facts(session_.info(), error, &one);
+      if (options_.trace) add_trace_facts(*options_.trace, session_.info(), error, &one);
       // Without the line that would say so: the inputs keep the contract, so it is not they.
       if (one.pattern == "size-or-stride" && broken_.empty() && !foreign_operators(session_.info()).empty())
         one.culprit =
@@ -188,6 +193,8 @@ class Guide {
     if (const std::string line = measure(*verdict_, "generated line"); !line.empty()) step("generated line", line);
     for (const auto& [name, value] : kernel_measures(session_.info(), entry_.input, verdict_->measures))
       step(name, value);
+    if (options_.trace && !session_.info().kernels)
+      if (const auto lines = traced_lines(*options_.trace, kernel)) step(lines->first, lines->second);
     upstream_of(kernel);
   }
 

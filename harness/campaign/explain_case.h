@@ -5,6 +5,7 @@
 
 #include "campaign/package_session.h"
 #include "core/explanation.h"
+#include "package/compile_trace.h"
 #include "package/error_context.h"
 #include "store/corpus_folder.h"
 
@@ -12,7 +13,8 @@ namespace aotifuzz {
 
 struct ExplainCaseOptions {
   ExplainPaths paths;
-  int reduce_runs = 300;  ///< of candidates for the smallest input; 0 = it is not looked for
+  int reduce_runs = 300;                ///< of candidates for the smallest input; 0 = it is not looked for
+  const CompileTrace* trace = nullptr;  ///< of the package; must outlive the call
 };
 
 /// Does the debugging guide's steps on a package and a case: contract, guarded memory, every kernel against eager,

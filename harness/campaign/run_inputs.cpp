@@ -121,6 +121,9 @@ class Binder {
       if (number) return take_number(input, value, argument);
       if (const auto sizes = parse_sizes(value)) return take_sizes(input, *sizes, argument);
     }
+    if (value.empty()) refuse("nothing stands after the '='", argument);
+    if (!fs::exists(value, ignored) && value.find_first_not_of("-+x,.*0123456789") == std::string::npos)
+      refuse("no sizes (3x5, none negative), and no file of that name", argument);
     std::vector<SavedValue> values = read(value);
     auto chosen = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.input.name == spec.name; });
     if (chosen == values.end()) chosen = values.begin();

@@ -14,7 +14,19 @@
 namespace aotifuzz {
 
 /// What an item of an audit is about.
-enum class AuditSubject { kContract, kSize, kRelation, kLayout, kPlacement, kOverlap, kDtype, kRank, kStorage, kScalar, kValues };
+enum class AuditSubject {
+  kContract,
+  kSize,
+  kRelation,
+  kLayout,
+  kPlacement,
+  kOverlap,
+  kDtype,
+  kRank,
+  kStorage,
+  kScalar,
+  kValues
+};
 std::string_view audit_subject_name(AuditSubject subject);  ///< "size"
 
 /// How declared, enforced and safe differ.
@@ -49,23 +61,26 @@ struct AuditGuard {
 /// One difference between what is declared, enforced and safe.
 struct AuditLine {
   AuditWord word = AuditWord::kOk;
-  bool inside = false;              ///< the contract allows these inputs
-  std::string what;                 ///< "65 to 129 accepted, wrong result"
-  std::optional<Verdict> verdict;   ///< kUnsafe: the worst that was seen
-  Case input;                       ///< kUnsafe: shows it
-  bool refused_with_checks = false; ///< kUnsafe, kUnjudged: the same input is refused when input checks are on
-  int reproduced = 0, tries = 0;    ///< kUnsafe: in fresh processes
-  std::string folder;               ///< kUnsafe: finding folder, replayable; "" = not written
-  AuditGuard guard;                 ///< kUnsafe, kUnjudged
+  bool inside = false;               ///< the contract allows these inputs
+  std::string what;                  ///< "65 to 129 accepted, wrong result"
+  std::optional<Verdict> verdict;    ///< kUnsafe: the worst that was seen
+  Case input;                        ///< kUnsafe, kUnjudged, kTooStrict: shows it
+  bool refused_with_checks = false;  ///< kUnsafe, kUnjudged: the same input is refused when input checks are on
+  int reproduced = 0, tries = 0;     ///< kUnsafe: in fresh processes
+  std::string folder;                ///< kUnsafe: finding folder, replayable; "" = not written
+  AuditGuard guard;                  ///< kUnsafe, kUnjudged
+  /// Recorded guards of the compile-time trace that `input` breaks, the item's own first: "x.size(0) > 3 at
+  /// model.py:6".
+  std::vector<std::string> because;
 };
 
 /// One symbol, relation, layout, dtype...: what is declared of it, what the checks refuse, what was seen to be safe.
 struct AuditItem {
   AuditSubject subject = AuditSubject::kSize;
-  std::string name;                            ///< "x.size(0)", "idx.size(1) == x.size(1)", "x: strides as exported (dense)"
+  std::string name;  ///< "x.size(0)", "idx.size(1) == x.size(1)", "x: strides as exported (dense)"
   std::string declared, enforced_off, enforced_on, safe;
-  std::vector<AuditLine> lines;                ///< empty: ok
-  int cases = 0;                               ///< run for it
+  std::vector<AuditLine> lines;  ///< empty: ok
+  int cases = 0;                 ///< run for it
 
   AuditWord word() const;  ///< the worst of its lines
 };
@@ -83,8 +98,10 @@ struct AuditReport {
   std::vector<AuditItem> items;
   std::vector<AuditUntried> untried;
   std::map<std::string, int> not_judged;  ///< reason -> cases on which nobody could judge
+  std::vector<std::string> trace_notes;   ///< what the compile-time trace lacks
   std::vector<std::string> unconfirmed;   ///< seen once, and not each time in fresh processes
   int cases = 0;
+  int judged = 0;  ///< of them, by anybody
   double seconds = 0;
   bool out_of_time = false;
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "package/assumed_sizes.h"
+#include "package/compile_trace_report.h"
 #include "package/size_relations.h"
 
 namespace aotifuzz {
@@ -270,7 +271,7 @@ void print_inspect_text(const PackageInfo& package, const ContractBounds& bounds
   if (!bounds.notes.empty()) print_list(out, "notes", bounds.notes, "");
 }
 
-std::string inspect_json(const PackageInfo& package, const ContractBounds& bounds) {
+std::string inspect_json(const PackageInfo& package, const ContractBounds& bounds, const CompileTrace* trace) {
   const Contract& contract = package.contract;
   ordered_json root;
   root["path"] = package.path;
@@ -357,6 +358,7 @@ std::string inspect_json(const PackageInfo& package, const ContractBounds& bound
   }
   root["not_judged"] = package.missing;
   root["notes"] = bounds.notes;
+  if (trace) root["compile_time_trace"] = compile_trace_json(*trace);
   // Names come from the archive and may be any bytes: invalid UTF-8 is replaced, never an exception.
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }

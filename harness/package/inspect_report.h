@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "package/compile_trace.h"
 #include "package/contract_bounds.h"
 #include "package/package_info.h"
 
@@ -13,8 +14,8 @@ namespace aotifuzz {
 /// compiled in and what they leave unchecked, kernels, extern calls, constants, and what cannot be judged.
 void print_inspect_text(const PackageInfo& package, const ContractBounds& bounds, std::ostream& out);
 
-/// The same as one JSON document.
-std::string inspect_json(const PackageInfo& package, const ContractBounds& bounds);
+/// The same as one JSON document, with the compile-time trace where there is one.
+std::string inspect_json(const PackageInfo& package, const ContractBounds& bounds, const CompileTrace* trace = nullptr);
 
 /// Declared conditions that no compiled check enforces, by their text ("i.size(1) == x.size(1)").
 std::vector<std::string> unchecked_conditions(const PackageInfo& package);

@@ -17,6 +17,8 @@ constexpr std::string_view kFix =
     "give a .npy, .npz, .safetensors, or what torch.save wrote of a tensor, or of a list or dict of tensors";
 /// What one file may hold; larger inputs are no test.
 constexpr uintmax_t kBytesMax = uintmax_t{1} << 30;
+/// And one input: what the file of a case may have.
+constexpr uintmax_t kInputBytesMax = uintmax_t{256} << 20;
 
 std::string read_whole(const std::string& path) {
   std::error_code error;
@@ -38,6 +40,16 @@ std::string first_bytes(const std::string& path) {
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<size_t>(in.gcount()));
   return bytes;
+}
+
+/// A .npy is one input: one that is too large is not read.
+void require_small(const std::string& path) {
+  constexpr uintmax_t kHeaderMax = uintmax_t{1} << 16;
+  std::error_code error;
+  const uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (!error && bytes > kInputBytesMax + kHeaderMax)
+    throw HarnessError("the input has more than " + std::to_string(kInputBytesMax >> 20) + " MiB", path,
+                       "run on a smaller one that fails as well");
 }
 
 bool is_zip(std::string_view bytes) { return bytes.starts_with("PK"); }
@@ -96,6 +108,7 @@ std::vector<SavedValue> read_tensor_file(const std::string& path) {
   if (start.starts_with("\x80") && !safetensors)
     throw HarnessError("the file of an input is a pickle, not a zip of torch.save", path,
                        "save it with torch.save of torch 1.6 or later, without _use_new_zipfile_serialization=False");
+  if (start.starts_with("\x93NUMPY")) require_small(path);
   const std::string file = read_whole(path);
   Result<std::vector<SavedValue>> values = start.starts_with("\x93NUMPY") ? parse_npy_value(file)
                                            : is_zip(start)                ? parse_npz(file)

@@ -49,6 +49,18 @@ std::string stopped_text(const AuditReport& report, const AuditLine& line) {
   return out;
 }
 
+/// What the compile-time trace has recorded. That an input inside the contract goes wrong where it breaks what was
+/// assumed is likely no chance, but nobody has shown that it is the cause.
+std::vector<std::string> because_texts(const AuditLine& line) {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> out;
+  const char* how = line.inside && line.word == AuditWord::kUnsafe ? "breaks " : "because of ";
+  for (size_t i = 0; i < line.because.size() && i < kMost; ++i) out.push_back(how + line.because[i]);
+  if (line.because.size() > kMost)
+    out.push_back(fmt::format("and {} more recorded guards", line.because.size() - kMost));
+  return out;
+}
+
 std::string dimension(const std::pair<std::string, int>& dim) {
   return fmt::format("{}.size({})", dim.first, dim.second);
 }
@@ -73,9 +85,13 @@ void print_lines(const AuditReport& report, AuditWord word, std::string& out) {
     for (const AuditLine& line : item.lines) {
       if (line.word != word) continue;
       out += fmt::format("{:<10}  {}\n", audit_word_name(word), plain(item.name, line));
-      if (!has_guard(word)) continue;
+      if (!has_guard(word)) {
+        for (const std::string& text : because_texts(line)) out += fmt::format("            {}\n", text);
+        continue;
+      }
       out += fmt::format("            {}\n", harm_text(line));
       out += fmt::format("            {}\n", stopped_text(report, line));
+      for (const std::string& text : because_texts(line)) out += fmt::format("            {}\n", text);
       for (const auto& [label, text] : guard_lines(line.guard))
         out += fmt::format("            {:<6}  {}\n", label, text);
       if (!line.folder.empty()) out += fmt::format("            {}\n", replay_command(line.folder));
@@ -97,6 +113,7 @@ ordered_json guard_json(const AuditGuard& guard) {
 
 ordered_json line_json(const AuditLine& line) {
   ordered_json out = {{"verdict", audit_word_name(line.word)}, {"inside_contract", line.inside}, {"what", line.what}};
+  if (!line.because.empty()) out["because"] = line.because;
   if (!has_guard(line.word)) return out;
   if (line.verdict) {
     out["section"] = line.verdict->fault ? "fault" : "gap";
@@ -154,6 +171,7 @@ std::string print_audit(const AuditReport& report) {
   for (const std::string& line : report.unconfirmed) out += fmt::format("  {}\n", line);
   for (const auto& [reason, runs] : report.not_judged) out += fmt::format("\nnot judged, {} runs: {}", runs, reason);
   if (!report.not_judged.empty()) out += "\n";
+  for (const std::string& note : report.trace_notes) out += "\ncompile-time trace: " + note + "\n";
   if (!report.has_reference)
     out += "\nno reference: which inputs are legal and which results are right is not known; memory and deaths are\n";
   out += fmt::format("\n{}: {}; {} runs in {:.1f} s{}\n", report.package, counted(report), report.cases, report.seconds,
@@ -191,8 +209,10 @@ std::string audit_json(const AuditReport& report, int exit_code) {
                              {"not_judged", report.not_judged},
                              {"unconfirmed", report.unconfirmed},
                              {"cases", report.cases},
+                             {"judged", report.judged},
                              {"seconds", report.seconds},
                              {"out_of_time", report.out_of_time},
+                             {"trace_notes", report.trace_notes},
                              {"exit_code", exit_code}};
   return root.dump(1, ' ', false, ordered_json::error_handler_t::replace);
 }
@@ -208,6 +228,7 @@ std::string audit_html(const AuditReport& report) {
       for (const AuditLine& line : item.lines) {
         if (line.word != word) continue;
         body += "<h3>" + html_text(plain(item.name, line)) + "</h3>\n";
+        for (const std::string& text : because_texts(line)) body += "<p>" + html_text(text) + "</p>\n";
         if (!has_guard(word)) continue;
         body +=
             "<p>" + html_text(harm_text(line)) + "<br/>" + html_text(stopped_text(report, line)) + "</p>\n<table>\n";

@@ -52,7 +52,7 @@ void require_writable(const ResultFile& file, const fs::path& place) {
 
 }  // namespace
 
-void require_result_files(const std::vector<ResultFile>& files, const std::vector<std::string>& inputs) {
+void require_result_files(const std::vector<ResultFile>& files, const std::vector<std::string>& inputs, bool any_text) {
   std::vector<std::pair<fs::path, std::string>> taken;
   for (const std::string& input : inputs)
     if (!input.empty()) taken.emplace_back(place_of(input), input);
@@ -65,10 +65,26 @@ void require_result_files(const std::vector<ResultFile>& files, const std::vecto
         throw UsageError("the file has another use: " + name, where, "give each result a file of its own");
     taken.emplace_back(place, where);
     require_writable(file, place);
-    if (!is_earlier_result(place))
+    if (!any_text && !is_earlier_result(place))
       throw UsageError("the file holds no earlier result, and what it holds would be lost", where,
                        "give another name, or remove the file");
   }
+}
+
+void require_result_folder(const ResultFile& folder) {
+  if (folder.path.empty()) return;
+  const std::string where = folder.flag + " " + folder.path;
+  std::error_code error;
+  fs::path there = place_of(folder.path);
+  while (!fs::exists(fs::status(there, error)) && there.has_relative_path()) there = there.parent_path();
+  if (!fs::is_directory(there, error))
+    throw UsageError("a file stands where the folder would be: " + there.string(), where, "give another name");
+  // Rights alone do not tell: /proc takes no folder of anybody.
+  const fs::path probe = there / (std::string(kUnfinished) + "probe-" + std::to_string(::getpid()));
+  if (!fs::create_directory(probe, error))
+    throw HarnessError("the folder cannot be written to: " + error.message(), where,
+                       "give another place, or change the permissions of " + there.string());
+  fs::remove(probe, error);
 }
 
 void write_result_file(const std::string& path, std::string_view text) {

@@ -9,6 +9,7 @@
 #include "campaign/package_session.h"
 #include "generators/audit_probes.h"
 #include "generators/catalog.h"
+#include "generators/rapidcheck_choices.h"
 #include "generators/value_chooser.h"
 #include "store/audit_text.h"
 #include "store/result_file.h"
@@ -42,7 +43,12 @@ void AuditCommand::declare(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--fail-on", fail_on_, "unsafe: exit 1 when there is an unsafe line")
       ->check(CLI::IsMember({"unsafe"}));
-  app.add_option("--out", out_, "Folder for the cases of unsafe lines (default: aotifuzz-audit/<package>)");
+  app.add_option("--out", out_, "Folder for the cases of unsafe lines (default: aotifuzz-audit/<package>)")
+      ->check(not_empty());
+  app.add_option(
+      "--trace", trace_,
+      "Folder that TORCH_TRACE named when the package was compiled, or that tlparse wrote of it: lines get the "
+      "guard that they come of, and its line in the model");
   app.add_option("--html", html_, "Also write the audit to this file as a page");
   app.add_flag("--json", json_, "As one JSON document on stdout");
   app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
@@ -61,6 +67,7 @@ int AuditCommand::run() {
   options.elements_max = kElementsMax;
   options.out = out_.empty() ? "aotifuzz-audit/" + std::filesystem::path(package_).stem().string() : out_;
   if (!html_.empty()) require_result_files({{"--html", html_}}, {package_, reference_});
+  require_result_folder({"--out", options.out});
   SessionRequest request;
   request.package = {.path = package_, .model = model_, .reference = reference_};
   request.ops = ops_;
@@ -71,6 +78,8 @@ int AuditCommand::run() {
   PackageSession session(std::move(request));
   say_if(session.torch_note());
   const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax);
+  std::optional<CompileTrace> trace;
+  if (!trace_.empty()) trace = read_compile_trace(trace_, session.info());
   const CaseModel model(session.contract(), bounds);
   const AuditSubjectMatter subject{session.info(),
                                    session.triage(),
@@ -82,16 +91,25 @@ int AuditCommand::run() {
                                    std::filesystem::absolute(package_).lexically_normal().string(),
                                    model_,
                                    session.hello().torch_version,
-                                   session.environment()};
+                                   session.environment(),
+                                   [&](Case& c) {
+                                     RapidCheckChoices choices(/*seed=*/1, 0);
+                                     choose_values(choices, session.contract(), c);
+                                   },
+                                   trace ? &*trace : nullptr};
   const bool terminal = !json_ && ::isatty(STDERR_FILENO);
   AuditReport report = audit(subject, session.worker(), options, terminal ? show : nullptr);
   if (terminal) say("\r\x1b[K");
   report.package = package_;
+  if (trace) report.trace_notes = trace->notes;
   // What tried nothing must not look like what found nothing.
-  const int code = report.cases == 0                                              ? kExitWorld
+  const int code = report.judged == 0                                             ? kExitWorld
                    : fail_on_ == "unsafe" && report.count(AuditWord::kUnsafe) > 0 ? kExitFaults
                                                                                   : kExitNoFaults;
-  if (report.cases == 0) say("nothing was tried within --time {}: this says nothing about the package\n", time_);
+  if (report.cases == 0)
+    say("nothing was tried within --time {}: this says nothing about the package\n", time_);
+  else if (report.judged == 0)
+    say("nobody could judge any of {} runs (reasons below): this says nothing about the package\n", report.cases);
   fmt::print("{}", json_ ? audit_json(report, code) + "\n" : print_audit(report));
   if (!html_.empty()) write_result_file(html_, audit_html(report));
   return code;

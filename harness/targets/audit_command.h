@@ -13,7 +13,7 @@ class AuditCommand {
   int run();
 
  private:
-  std::string package_, model_, reference_, device_, torch_, out_, html_, fail_on_;
+  std::string package_, model_, reference_, device_, torch_, out_, html_, fail_on_, trace_;
   std::string time_ = "60s", timeout_ = "10s", checks_ = "off";
   std::vector<std::string> ops_;
   bool json_ = false;

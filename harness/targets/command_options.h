@@ -1,5 +1,6 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <string>
 
@@ -21,6 +22,11 @@ inline bool fail_on_gaps_option(const std::string& text) {
   if (text == "gaps") return true;
   if (text.empty() || text == "faults") return false;
   throw UsageError("unknown value", "--fail-on " + text, "give faults (the default) or gaps (faults and gaps)");
+}
+
+/// Of a path: an empty one (an unset variable of a script) is no wish for the default.
+inline CLI::Validator not_empty() {
+  return {[](const std::string& path) { return path.empty() ? std::string("it is empty") : std::string(); }, ""};
 }
 
 }  // namespace aotifuzz

@@ -8,14 +8,32 @@
 #include "core/error.h"
 #include "store/atomic_file.h"
 #include "store/ledger.h"
+#include "targets/say.h"
 
 namespace aotifuzz {
 namespace {
 
-std::vector<CorpusEntry> read_entries(const std::string& folder) {
+/// What can be read of a folder; the rest is named, and counted in `bad`.
+std::vector<CorpusEntry> read_entries(const std::string& folder, size_t* bad) {
   std::vector<CorpusEntry> entries;
-  for (const std::string& path : find_cases(folder)) entries.push_back(read_entry(path));
+  for (const std::string& path : find_cases(folder)) {
+    try {
+      entries.push_back(read_entry(path));
+    } catch (const HarnessError& error) {
+      ++*bad;
+      say("left out: {}\n", error.what());
+    }
+  }
   return entries;
+}
+
+std::string left_out(size_t bad) {
+  return bad == 0 ? "" : fmt::format("{} case{} left out, named above\n", bad, bad == 1 ? "" : "s");
+}
+
+void require_some(const std::vector<CorpusEntry>& entries, const std::string& folder) {
+  if (entries.empty())
+    throw HarnessError("none of the cases can be read", folder, "correct or remove those that are named above");
 }
 
 /// Copies entries into a folder that nobody else writes to meanwhile; how many were new.
@@ -58,8 +76,11 @@ bool overlap(const std::string& a, const std::string& b) {
 }  // namespace
 
 int CorpusCommand::run() {
+  size_t bad = 0;
   if (stats_->parsed()) {
-    fmt::print("{}", print_corpus_stats(corpus_stats(read_entries(folder_))));
+    const std::vector<CorpusEntry> entries = read_entries(folder_, &bad);
+    require_some(entries, folder_);
+    fmt::print("{}{}", print_corpus_stats(corpus_stats(entries)), left_out(bad));
     return kExitNoFaults;
   }
   for (const std::string& from : distil_->parsed() ? std::vector<std::string>{folder_} : from_)
@@ -72,16 +93,17 @@ int CorpusCommand::run() {
     if (std::filesystem::exists(into_) && !std::filesystem::is_empty(into_))
       throw UsageError("the folder for the distilled cases is not empty", "--to " + into_, "give another one");
   } else if (std::filesystem::exists(into_) && !std::filesystem::is_empty(into_)) {
-    have = read_entries(into_);
+    have = read_entries(into_, &bad);
   }
   std::vector<CorpusEntry> entries = have;
   for (const std::string& folder : from_)
-    for (CorpusEntry& entry : read_entries(folder)) entries.push_back(std::move(entry));
+    for (CorpusEntry& entry : read_entries(folder, &bad)) entries.push_back(std::move(entry));
+  require_some(entries, from_.front());
   std::vector<CorpusEntry> wanted;
   for (const size_t index : merge_->parsed() ? adding(entries, have.size()) : distilled(entries))
     wanted.push_back(entries[index]);
   const size_t copied = copy_all(wanted, into_);
-  fmt::print("{} of {} cases copied to {}\n", copied, entries.size() - have.size(), into_);
+  fmt::print("{} of {} cases copied to {}\n{}", copied, entries.size() - have.size(), into_, left_out(bad));
   return kExitNoFaults;
 }
 

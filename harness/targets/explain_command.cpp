@@ -9,6 +9,7 @@
 #include "campaign/explain_case.h"
 #include "campaign/explain_finding.h"
 #include "package/error_context.h"
+#include "package/trace_context.h"
 #include "store/atomic_file.h"
 #include "store/explanation_text.h"
 #include "targets/command_options.h"
@@ -68,6 +69,9 @@ void ExplainCommand::declare(CLI::App& app) {
                  "--case is given)");
   app.add_option("--case", case_, "Case text or finding folder: the debugging guide's steps are done on it");
   package_.declare(app);
+  app.add_option("--trace", trace_,
+                 "Folder that TORCH_TRACE named when the package was compiled, or that tlparse wrote of it: guards and "
+                 "kernels get their lines in the model; without a package: of the last export in it");
   app.add_option("--timeout", timeout_, "Time limit of one run of the case")->capture_default_str();
   app.add_option("--reduce-runs", reduce_runs_, "Most runs for the smallest input; 0 = do not look for it")
       ->check(CLI::Range(0, 1'000'000))
@@ -118,11 +122,18 @@ int ExplainCommand::run() {
       unreadable = error.what();
     }
   }
+  std::optional<CompileTrace> trace;
+  if (!trace_.empty() && unreadable.empty()) {
+    trace = read_compile_trace(trace_, info ? *info : PackageInfo{});
+    for (const std::string& note : trace->notes) report.notes.push_back("compile-time trace: " + note);
+  }
   for (const RecognisedError& error : errors) {
     report.found.push_back(explain_error(error, paths));
     if (info) add_package_facts(*info, error, &report.found.back());
+    if (trace) add_trace_facts(*trace, info ? *info : PackageInfo{}, error, &report.found.back());
   }
-  if (info && !entry) report.notes = package_hazards(*info);
+  if (info && !entry)
+    for (std::string& note : package_hazards(*info)) report.notes.push_back(std::move(note));
   if (!unreadable.empty()) {
     report.notes.push_back("the package cannot be read, so nothing is said of it: " + unreadable);
     if (entry) report.steps.push_back({"load", "the package cannot be read", false});
@@ -134,7 +145,7 @@ int ExplainCommand::run() {
       PackageSession session(request);
       say_if(session.torch_note());
       session.require_fitting(entry->input, entry->path);
-      explain_case(session, *entry, {paths, reduce_runs_}, &report);
+      explain_case(session, *entry, {paths, reduce_runs_, trace ? &*trace : nullptr}, &report);
     } catch (const HarnessError& error) {
       // What keeps the package from being loaded is an error to explain, too.
       const std::vector<RecognisedError> at_load = recognise_errors(error.what());

@@ -15,7 +15,7 @@ class ExplainCommand {
 
  private:
   PackageOptions package_;
-  std::string file_, case_, timeout_ = "10s";
+  std::string file_, case_, trace_, timeout_ = "10s";
   int reduce_runs_ = 300;
   bool json_ = false;
 };

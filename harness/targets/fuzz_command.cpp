@@ -78,7 +78,8 @@ void FuzzCommand::declare(CLI::App& app) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   app.add_option("--out", out_,
-                 "Folder for findings and state; a later run with it goes on (default: aotifuzz-out/<package>)");
+                 "Folder for findings and state; a later run with it goes on (default: aotifuzz-out/<package>)")
+      ->check(not_empty());
   app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
   app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
   app.add_option("--model", model_, "Model of the archive, where it holds several");

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "core/error.h"
+#include "package/compile_trace_report.h"
 #include "package/contract_bounds.h"
 #include "package/inspect_report.h"
 #include "package/kernel_report.h"
@@ -24,9 +25,15 @@ void InspectCommand::declare(CLI::App& app) {
   app.add_option("--model", model_, "Model of the archive, where it holds several");
   app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
   CLI::Option* json = app.add_flag("--json", json_, "As one JSON document");
-  CLI::Option* kernels = app.add_flag("--kernels", kernels_, "Every kernel call: what it is given, and whether it is judged");
+  CLI::Option* kernels =
+      app.add_flag("--kernels", kernels_, "Every kernel call: what it is given, and whether it is judged");
   app.add_flag("--dot", dot_, "With --kernels: as a graph for Graphviz (dot -Tsvg)")->needs(kernels);
   kernels->excludes(json);
+  app.add_option(
+         "--trace", trace_,
+         "Folder that TORCH_TRACE named when the package was compiled, or that tlparse wrote of it: where symbols, "
+         "guards and kernels come from in the model")
+      ->excludes(kernels);
 }
 
 int InspectCommand::run() {
@@ -40,10 +47,13 @@ int InspectCommand::run() {
     return kExitNoFaults;
   }
   const ContractBounds bounds = compute_bounds(info.contract, kElementsMax);
+  std::optional<CompileTrace> trace;
+  if (!trace_.empty()) trace = read_compile_trace(trace_, info);
   if (json_)
-    std::cout << inspect_json(info, bounds) << '\n';
+    std::cout << inspect_json(info, bounds, trace ? &*trace : nullptr) << '\n';
   else
     print_inspect_text(info, bounds, std::cout);
+  if (trace && !json_) print_compile_trace(*trace, std::cout);
   std::cout.flush();
   return kExitNoFaults;
 }

@@ -12,7 +12,7 @@ class InspectCommand {
   int run();
 
  private:
-  std::string package_, model_, reference_;
+  std::string package_, model_, reference_, trace_;
   bool json_ = false, kernels_ = false, dot_ = false;
 };
 

@@ -14,6 +14,7 @@
 #include "generators/value_chooser.h"
 #include "store/case_files.h"
 #include "store/case_text.h"
+#include "store/result_file.h"
 #include "targets/command_options.h"
 #include "targets/package_options.h"
 #include "targets/say.h"
@@ -41,8 +42,27 @@ std::string input_line(const CaseInput& input, const std::string& source) {
                      source);
 }
 
-nlohmann::ordered_json as_json(const ModesResult& result, const ReplayResult& judged, const std::string& saved,
-                               int exit_code) {
+nlohmann::ordered_json inputs_json(const Case& c, const std::vector<std::string>& sources) {
+  auto out = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    const CaseInput& input = c.inputs[i];
+    nlohmann::ordered_json one = {{"name", input.name}, {"from", sources[i]}};
+    if (input.kind == CaseInput::Kind::kTensor) {
+      one["dtype"] = dtype_name(input.dtype);
+      one["sizes"] = input.sizes;
+      if (input.strides) one["strides"] = *input.strides;
+    } else if (const int64_t* whole = std::get_if<int64_t>(&input.scalar)) {
+      one["value"] = *whole;
+    } else {
+      one["value"] = std::get<double>(input.scalar);
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+nlohmann::ordered_json as_json(nlohmann::ordered_json inputs, const ModesResult& result, const ReplayResult& judged,
+                               const std::string& saved, int exit_code) {
   nlohmann::ordered_json modes = nlohmann::ordered_json::object();
   for (const RunMode& mode : result.modes) modes[mode.name] = mode.text;
   auto verdicts = nlohmann::ordered_json::array();
@@ -53,7 +73,8 @@ nlohmann::ordered_json as_json(const ModesResult& result, const ReplayResult& ju
                         {"class", verdict.cls ? verdict_class_name(*verdict.cls) : ""},
                         {"signature", verdict.signature},
                         {"reason", verdict.reason}});
-  return {{"modes", std::move(modes)},
+  return {{"inputs", std::move(inputs)},
+          {"modes", std::move(modes)},
           {"fails", judged.fails},
           {"verdicts", std::move(verdicts)},
           {"saved", saved},
@@ -68,10 +89,12 @@ void RunCommand::declare(CLI::App& app) {
                  "FILE or NAME=FILE (.npy, .npz, .safetensors, or what torch.save wrote), NAME=3x5 for sizes, "
                  "SYMBOL=7 for one size, NAME=7 for a number");
   app.add_option("--seed", seed_, "Values of inputs of which only sizes are given; 0 = the plainest")
+      ->check(CLI::Range(0.0, 9e18))
       ->capture_default_str();
   app.add_flag("--anyway", anyway_, "Also run inputs that lie outside of what the package declares");
   app.add_option("--save-case", save_case_,
-                 "Write the inputs as a case: FILE.txt, or a folder that fuzz, minimize and replay take");
+                 "Write the inputs as a case: FILE.txt, or a folder that fuzz, minimize and replay take")
+      ->check(not_empty());
   app.add_option("--model", model_, "Model of the archive, where it holds several");
   app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");
   app.add_option("--ops", ops_, "Library of custom ops to load (repeatable)")->allow_extra_args(false);
@@ -121,6 +144,10 @@ std::string RunCommand::save_case(const CorpusEntry& entry, const ModesResult& r
 
 int RunCommand::run() {
   const bool fail_on_gaps = fail_on_gaps_option(fail_on_);
+  if (save_case_.ends_with(".txt"))
+    require_result_files({{"--save-case", save_case_}}, {package_, reference_}, /*any_text=*/true);
+  else
+    require_result_folder({"--save-case", save_case_});
   SessionRequest request;
   request.package = {.path = package_, .model = model_, .reference = reference_};
   request.ops = ops_;
@@ -158,7 +185,7 @@ int RunCommand::run() {
   const bool blind = judged.status == ReplayResult::Status::kNotJudged;
   const int exit_code = found ? kExitFaults : blind ? kExitWorld : kExitNoFaults;
   if (json_) {
-    fmt::print("{}\n", as_json(result, judged, saved, exit_code)
+    fmt::print("{}\n", as_json(inputs_json(entry.input, inputs.sources), result, judged, saved, exit_code)
                            .dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return exit_code;
   }

@@ -12,6 +12,7 @@
 #include "generators/seed_cases.h"
 #include "package/contract_bounds.h"
 #include "store/corpus_folder.h"
+#include "store/result_file.h"
 #include "store/trace_json.h"
 #include "targets/command_options.h"
 #include "targets/package_options.h"
@@ -79,6 +80,11 @@ int TraceCommand::run() {
   options.arguments.trace = trace_level_from_name(level_);
   options.arguments.trace_kernels = kernels_;
   if (!save_.empty()) {
+    std::error_code none;
+    require_result_folder({"--save", save_});
+    if (std::filesystem::is_directory(save_, none) && !std::filesystem::is_empty(save_, none))
+      throw UsageError("the folder holds something, which the trace would overwrite or mix with", "--save " + save_,
+                       "give a new or empty folder");
     std::filesystem::create_directories(save_);
     options.arguments.save = std::filesystem::absolute(save_).string();
   }

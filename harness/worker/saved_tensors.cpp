@@ -123,7 +123,15 @@ int print_saved_tensors(const std::string& path, const std::string& folder) {
     text = print_case(keep_case_files(flattener.take(), folder));
   } catch (const c10::Error& error) {
     code = kExitWorld;
-    text = "error: " + clean_error(error.what_without_backtrace()) + "\n";
+    // What libtorch's reader takes is less than what torch.save writes.
+    std::string words = clean_error(error.what_without_backtrace());
+    words = words.substr(0, words.find('\n'));
+    // Where it is surprised by what it reads it asks for a report to PyTorch: no news to anybody.
+    if (words.find("INTERNAL ASSERT") != std::string::npos) words.clear();
+    text =
+        "error: libtorch cannot read what it holds (of a state_dict save dict(state); sparse and quantised tensors, "
+        "modules and other objects are no inputs of a package)" +
+        (words.empty() ? "" : ": " + words) + "\n";
   } catch (const std::exception& error) {
     code = kExitWorld;
     text = "error: " + clean_error(error.what()) + "\n";

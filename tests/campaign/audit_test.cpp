@@ -46,7 +46,8 @@ class AuditTest : public ::testing::Test {
   AuditReport run(const std::function<CaseResult(const Case&)>& answer) {
     executor_ = std::make_unique<FakeExecutor>(answer);
     const AuditSubjectMatter subject{info_, {info_.contract}, bounds_, {tied_case(5, 3)}, probes_, [](Case&) {},
-                                     {},    "model.pt2",      "",      "2.15.0",          {}};
+                                     {},    "model.pt2",      "",      "2.15.0",          {},      second_values_,
+                                     trace_};
     return audit(subject, *executor_, options_);
   }
   static const AuditItem& item(const AuditReport& report, const std::string& name) {
@@ -63,6 +64,8 @@ class AuditTest : public ::testing::Test {
   std::vector<AuditProbe> probes_;
   AuditOptions options_;
   std::unique_ptr<FakeExecutor> executor_;
+  std::function<void(Case&)> second_values_;
+  const CompileTrace* trace_ = nullptr;
 };
 
 TEST_F(AuditTest, APackageThatStopsWhatItMustIsOk) {
@@ -93,6 +96,32 @@ TEST_F(AuditTest, AMissingGuardIsPrintedWithItsCase) {
   EXPECT_TRUE(is_apart(line.input));
   EXPECT_THAT(line.guard.cpp, HasSubstr(kTie));
   EXPECT_EQ(item(report, "x.dtype == f32").word(), AuditWord::kOk);
+}
+
+TEST_F(AuditTest, ALineOfSizesHasTheRecordedGuardAndOneOfADtypeHasNone) {
+  CompileTrace trace;
+  const auto guard = [&](ExprOp op, Expr a, Expr b, const char* line) {
+    const Expr e = Expr::make(op, {std::move(a), std::move(b)});
+    trace.guards.push_back({e, e.text(), line, false, 1});
+  };
+  const Expr x = Expr::symbol("x.size(0)"), columns = Expr::symbol("x.size(1)"), y = Expr::symbol("y.size(0)");
+  guard(ExprOp::kEq, columns, y, "model.py:3: x @ y");
+  guard(ExprOp::kNe, y, Expr::integer(2), "model.py:4: if y.size(0) != 2:");
+  // The plain case breaks it too, so it explains no difference.
+  guard(ExprOp::kGt, x, Expr::integer(100), "model.py:5: wrong");
+  trace.symbols.push_back({"s1", "L['x'].size()[0]", "x.size(0)", "[2, int_oo]", "5", ""});
+  trace_ = &trace;
+  const AuditReport report = run([&](const Case& c) {
+    if (c.inputs[0].sizes[0] < 2 && c.input_checks) return Answering::refused();
+    return is_apart(c) || c.inputs[0].dtype == Dtype::kF64
+               ? reported({failed("apart", false, VerdictClass::kMemoryFault)})
+               : Answering::right();
+  });
+  EXPECT_THAT(item(report, kTie).lines.at(0).because, ElementsAre("x.size(1) == y.size(0) at model.py:3: x @ y"));
+  EXPECT_THAT(item(report, "x.dtype == f32").lines.at(0).because, IsEmpty());
+  const AuditLine& strict = item(report, "x.size(0)").lines.at(0);
+  EXPECT_EQ(strict.word, AuditWord::kTooStrict);
+  EXPECT_THAT(strict.because, ElementsAre(HasSubstr("x.size(0) >= 2, the range [2, int_oo] that export gave s1")));
 }
 
 TEST_F(AuditTest, WithChecksOnOnlyWhatTheyLetThroughIsUnsafe) {
@@ -143,6 +172,57 @@ TEST_F(AuditTest, WhatTheReferenceRefusesIsUnreached) {
   ASSERT_EQ(report.count(AuditWord::kUnreached), 1);
   EXPECT_THAT(item(report, "x.size(0)").lines.at(0).what,
               HasSubstr("x.size(0) = 41..1025: declared, and the reference"));
+}
+
+TEST_F(AuditTest, WhereTheReferenceRaisesOtherValuesAreTried) {
+  // It raises for the plain values beyond 40 rows, and for any beyond 100.
+  second_values_ = [](Case& c) { c.inputs[0].offset = 16; };
+  const AuditReport report = run([&](const Case& c) {
+    const int64_t rows = c.inputs[0].sizes[0];
+    return rows > 100 || (rows > 40 && c.inputs[0].offset != 16) ? Answering::refused(false) : Answering::right();
+  });
+  EXPECT_THAT(item(report, "x.size(0)").lines.at(0).what,
+              HasSubstr("x.size(0) = 101..1025: declared, and the reference"));
+}
+
+TEST_F(AuditTest, WhatNobodyCouldJudgeIsCounted) {
+  const AuditReport none = run([&](const Case&) {
+    CaseResult result = reported({});
+    result.report->runs[0].outcome.kind = OutcomeKind::kOutOfMemory;
+    return result;
+  });
+  EXPECT_GT(none.cases, 0);
+  EXPECT_EQ(none.judged, 0);
+  const AuditReport all = run([&](const Case&) { return Answering::right(); });
+  EXPECT_EQ(all.judged, all.cases);
+}
+
+TEST_F(AuditTest, DeclaredSizesAreTriedBeforeWhatTheContractForbids) {
+  run([&](const Case&) { return Answering::right(); });
+  size_t declared = 0;
+  bool forbidden = false;
+  for (const Case& c : executor_->ran) {
+    forbidden |= !violations(info_.contract, c).empty();
+    declared += !forbidden && c.inputs[0].sizes[0] != 5;
+  }
+  EXPECT_TRUE(forbidden);
+  EXPECT_GE(declared, 4u);
+}
+
+TEST_F(AuditTest, WhatLiesBeyondTheTraceIsNotCalledSafe) {
+  // The guards of a branch: beyond them the exported program is no judge.
+  for (Condition& condition : info_.contract.conditions) condition.traced |= condition.text == kTie;
+  Condition few{Condition::Kind::kGuard, 0, Expr::make(ExprOp::kLe, {Expr::symbol("x.size(0)"), Expr::integer(64)}),
+                "x.size(0) <= 64"};
+  few.traced = true;
+  info_.contract.conditions.push_back(few);
+  const AuditReport report = run([&](const Case&) { return Answering::right(); });
+  EXPECT_EQ(item(report, kTie).safe, "not known beyond the trace");
+  EXPECT_EQ(item(report, kTie).word(), AuditWord::kUnjudged);
+  EXPECT_EQ(item(report, "x.size(0)").safe, "0..64");
+  // And without such guards it is.
+  for (Condition& condition : info_.contract.conditions) condition.traced = false;
+  EXPECT_EQ(item(run([&](const Case&) { return Answering::right(); }), kTie).safe, "right in 1 of 1");
 }
 
 TEST_F(AuditTest, WhatIsRightByChanceIsOk) {

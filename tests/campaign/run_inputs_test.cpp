@@ -101,6 +101,8 @@ TEST(RunInputs, WhatIsWrongIsNamedWithWhatThePackageTakes) {
       {{"s77=-1"}, "not a size"},
       {{"s77=5", "x=4x7x16"}, "a size and an input disagree"},
       {{"raw.npy", "i.npy"}, "elements of 4 bytes"},
+      {{"x="}, "nothing stands after the '='"},
+      {{"x=-1"}, "no sizes (3x5, none negative), and no file"},
       {{"none.npy"}, "no such file"}};
   for (const auto& [arguments, why] : bad) EXPECT_THAT(refusal(arguments), HasSubstr(why));
   EXPECT_THAT(refusal({"y=3x5"}), HasSubstr("  x f32[x.size(0), x.size(1), 16]\n  i i64[x.size(0), x.size(1)]\n"));

@@ -48,12 +48,61 @@ TEST(Commands, WrongUseEndsWithTwoAndThreeParts) {
                                                       {"fuzz", "x.pt2", "--seed", "99999999999999999999"},
                                                       {"fuzz", "x.pt2", "--memory-mib", "-5"},
                                                       {"replay", "x", "--times", "0"},
+                                                      {"fuzz", "x.pt2", "--out", ""},
+                                                      {"audit", "x.pt2", "--out", ""},
+                                                      {"run", "x.pt2", "--seed", "-1"},
+                                                      {"run", "x.pt2", "--save-case", ""},
                                                       {"frobnicate"}};
   for (const auto& use : uses) {
     const Ended ended = aotifuzz(use);
     EXPECT_EQ(ended.exit_code, 2) << ::testing::PrintToString(use);
     EXPECT_THAT(ended.err, HasSubstr("where:")) << ::testing::PrintToString(use);
     EXPECT_THAT(ended.err, HasSubstr("to do:")) << ::testing::PrintToString(use);
+  }
+}
+
+TEST(Commands, ABadCaseIsNamedAndTheRestOfACorpusIsDone) {
+  const ScratchFolder scratch;
+  for (const char* name : {"good", "bad"}) fs::create_directories(scratch / "corpus/" + name);
+  std::ofstream(scratch / "corpus/good/case.txt") << "aotifuzz-case 1\ninput x f32[2] const(1.0)\n";
+  std::ofstream(scratch / "corpus/bad/case.txt") << "no case\n";
+  const Ended stats = aotifuzz({"corpus", "stats", scratch / "corpus"});
+  EXPECT_EQ(stats.exit_code, 0);
+  EXPECT_THAT(stats.out, HasSubstr("1 cases, "));
+  EXPECT_THAT(stats.out, HasSubstr("1 case left out"));
+  EXPECT_THAT(stats.err, HasSubstr("corpus/bad/case.txt"));
+  const Ended merged = aotifuzz({"corpus", "merge", scratch / "into", scratch / "corpus"});
+  EXPECT_EQ(merged.exit_code, 0);
+  EXPECT_TRUE(fs::exists(scratch / "into/good/case.txt"));
+  EXPECT_THAT(merged.out, HasSubstr("1 case left out"));
+  fs::remove_all(scratch / "corpus/good");
+  EXPECT_EQ(aotifuzz({"corpus", "stats", scratch / "corpus"}).exit_code, 3) << "none can be read";
+}
+
+TEST(Commands, ATraceOverwritesNothing) {
+  PACKED(package, kClean);
+  const ScratchFolder scratch;
+  EXPECT_EQ(aotifuzz({"trace", package, "--save", scratch / "saved"}).exit_code, 0);
+  const Ended again = aotifuzz({"trace", package, "--save", scratch / "saved"});
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.err, HasSubstr("the folder holds something"));
+}
+
+TEST(Commands, WhereResultsGoIsSeenBeforeTheWork) {
+  PACKED(package, kClean);
+  const ScratchFolder scratch;
+  std::ofstream(scratch / "file") << "x";
+  for (const char* flag : {"audit", "run"}) {
+    const bool audit = std::string(flag) == "audit";
+    std::vector<std::string> use = {flag, package, audit ? "--out" : "--save-case", scratch / "file"};
+    if (!audit) use.push_back("x=3x5x16");
+    const Ended file = aotifuzz(use);
+    EXPECT_EQ(file.exit_code, 2) << file.err;
+    EXPECT_EQ(file.out, "");
+    use[3] = "/proc/x";
+    const Ended none = aotifuzz(use);
+    EXPECT_EQ(none.exit_code, 3) << none.err;
+    EXPECT_EQ(none.out, "");
   }
 }
 

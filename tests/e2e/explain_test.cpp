@@ -109,6 +109,15 @@ TEST_F(Explain, AnIndexThatTheKernelComputes) {
   EXPECT_THAT(report["minimal_case"].get<std::string>(), HasSubstr("input scores f32[1,1] const(1.0)"));
 }
 
+TEST_F(Explain, ASizeOfValuesThatACheckRefuses) {
+  PACKED(package, "explain_models.kept_rows");
+  const json report = explain({"--case", input("input x f32[3,3] const(1.0)\ninput mask bool[3] const(0)\n"),
+                               "--package", package, "--reduce-runs", "0"});
+  ASSERT_FALSE(row(report, "size-assertion").is_null()) << report.dump(1);
+  EXPECT_THAT(row(report, "size-assertion")["text"].get<std::string>(), HasSubstr("Expected u0 >= 1 but received 0"));
+  EXPECT_THAT(conclusion(report), HasSubstr("the input is at fault"));
+}
+
 TEST_F(Explain, AnIndexThatAnotherCallComputes) {
   PACKED(package, "explain_models.running_index");
   const json report = explain(
@@ -284,7 +293,7 @@ TEST_F(Explain, LogsOfPythonAreRecognised) {
     else
       sections[name] += line + "\n";
   ASSERT_EQ(name, "end") << ended.out << ended.err;
-  ASSERT_GE(sections.size(), 12u) << ended.out;
+  ASSERT_GE(sections.size(), 15u) << ended.out;
   for (const auto& [pattern, text] : sections) {
     const json report = explain_text(text, package);
     EXPECT_FALSE(row(report, pattern).is_null()) << pattern << ":\n" << text << report.dump(1);

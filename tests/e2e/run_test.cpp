@@ -29,6 +29,44 @@ bool python(const std::string& code, const std::string& folder) {
   return ended.exit_code == 0;
 }
 
+TEST(Run, AStateDictOrASparseTensorIsRefusedInOurWords) {
+  PACKED(package, kMlp);
+  const ScratchFolder scratch;
+  if (!python("torch.save(torch.nn.Linear(2, 2).state_dict(), 'state.pt')\n"
+              "torch.save(torch.eye(3).to_sparse(), 'sparse.pt')\n",
+              scratch.path()))
+    return;
+  for (const char* name : {"state.pt", "sparse.pt"}) {
+    const Ended ended = aotifuzz({"run", package, scratch / name});
+    EXPECT_NE(ended.exit_code, 0) << name;
+    EXPECT_THAT(ended.err, HasSubstr("libtorch cannot read what it holds (of a state_dict save dict(state)")) << name;
+    EXPECT_THAT(ended.err, Not(HasSubstr("INTERNAL ASSERT"))) << name;
+  }
+}
+
+TEST(Run, AnInputThatIsTooLargeIsNotRead) {
+  PACKED(package, kMlp);
+  const ScratchFolder scratch;
+  {
+    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (78643200,), }";
+    header.resize(117, ' ');
+    std::ofstream(scratch / "big.npy", std::ios::binary) << std::string("\x93NUMPY\x01\x00v\x00", 10) << header << '\n';
+    fs::resize_file(scratch / "big.npy", 300 << 20);
+  }
+  const Ended ended = aotifuzz({"run", package, "x=" + (scratch / "big.npy")});
+  EXPECT_EQ(ended.exit_code, 3);
+  EXPECT_THAT(ended.err, HasSubstr("the input has more than 256 MiB"));
+}
+
+TEST(Run, JsonNamesTheInputs) {
+  PACKED(package, kMlp);
+  const json report = json::parse(aotifuzz({"run", package, "x=3x5x16", "--json"}).out, nullptr, false);
+  ASSERT_TRUE(report.is_object());
+  EXPECT_EQ(report["inputs"][0]["name"], "x");
+  EXPECT_EQ(report["inputs"][0]["sizes"], json::parse("[3, 5, 16]"));
+  EXPECT_EQ(report["inputs"][1]["from"], "sizes follow");
+}
+
 TEST(Run, SaysWhatEachModeSaw) {
   PACKED(package, kMlp);
   const Ended ended = aotifuzz({"run", package, "x=3x5x16"});

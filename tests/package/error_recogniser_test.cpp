@@ -41,6 +41,17 @@ TEST(ErrorRecogniser, LinesThatOnlySoundLikeErrorsAreNone) {
     EXPECT_THAT(ids(line), IsEmpty()) << line;
 }
 
+TEST(ErrorRecogniser, ABareSignalIsKnown) {
+  const std::pair<const char*, const char*> lines[] = {{"rank 0 was killed by signal 11", "segfault"},
+                                                       {"Segmentation fault (core dumped)", "segfault"},
+                                                       {"killed by signal 8", "division-by-zero"},
+                                                       {"killed by signal 6", "abort"},
+                                                       {"killed by signal 4", "illegal-instruction"}};
+  for (const auto& [line, id] : lines) EXPECT_THAT(ids(line), ::testing::ElementsAre(id)) << line;
+  EXPECT_THAT(ids("killed by signal 15"), IsEmpty());
+  EXPECT_THAT(ids("killed by signal 110"), IsEmpty());
+}
+
 TEST(ErrorRecogniser, AThousandIndicesOfOneKindAreAFewAndACount) {
   std::string log;
   for (int index = 0; index < 1'000; ++index)

@@ -102,5 +102,25 @@ TEST(AuditHtml, EscapesWhatThePackageSays) {
   EXPECT_THAT(page, HasSubstr("grid limit"));
 }
 
+TEST(AuditText, RecordedGuardsStandWithTheirLines) {
+  AuditReport report = example();
+  report.items[0].lines[0].because = {"x.size(0) >= 2, the range [2, int_oo]"};
+  report.items[1].lines[0].because = {"a at m.py:1", "b at m.py:2", "c at m.py:3", "d at m.py:4", "e <f> at m.py:5"};
+  report.trace_notes = {"2 of 9 entries cannot be read"};
+  const std::string text = print_audit(report);
+  for (const char* part :
+       {"            because of x.size(0) >= 2, the range", "            because of a at m.py:1\n",
+        "            and 2 more recorded guards\n", "compile-time trace: 2 of 9 entries cannot be read\n"})
+    EXPECT_THAT(text, HasSubstr(part));
+  EXPECT_THAT(text, Not(HasSubstr("d at m.py:4")));
+  EXPECT_THAT(audit_html(report), HasSubstr("<p>because of a at m.py:1</p>"));
+  const auto json = nlohmann::json::parse(audit_json(report, 1));
+  EXPECT_EQ(json["items"][1]["lines"][0]["because"].size(), 5u);
+  EXPECT_EQ(json["trace_notes"][0], "2 of 9 entries cannot be read");
+  // Inside the contract the guard that is broken need not be the cause.
+  report.items[1].lines[0].inside = true;
+  EXPECT_THAT(print_audit(report), HasSubstr("            breaks a at m.py:1\n"));
+}
+
 }  // namespace
 }  // namespace aotifuzz

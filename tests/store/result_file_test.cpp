@@ -78,5 +78,17 @@ TEST_F(ResultFileTest, ALinkIsFollowedAndADeviceStays) {
   }
 }
 
+TEST_F(ResultFileTest, AFolderForResultsIsTriedAndLeftAsItWas) {
+  put("model.pt2", "x");
+  require_result_folder({"--out", at("new/deep")});
+  require_result_folder({"--out", folder_});
+  require_result_folder({"--out", ""});
+  EXPECT_FALSE(fs::exists(at("new")));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+  EXPECT_THROW(require_result_folder({"--out", at("model.pt2")}), UsageError);
+  EXPECT_THROW(require_result_folder({"--out", at("model.pt2/below")}), UsageError);
+  EXPECT_THROW(require_result_folder({"--out", "/proc/x"}), HarnessError);
+}
+
 }  // namespace
 }  // namespace aotifuzz

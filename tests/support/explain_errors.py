@@ -2,8 +2,10 @@
 is the packed model example.embedding_mlp. For tests/e2e/explain_test.cpp."""
 import ctypes
 import logging
+import os
 import subprocess
 import sys
+import tempfile
 import warnings
 
 import torch
@@ -68,6 +70,22 @@ def too_few():
     torch._inductor.aoti_load_package(sys.argv[1])(torch.ones(4, 7, 16))
 
 
+def cut_short():
+    with open(sys.argv[1], "rb") as whole, tempfile.NamedTemporaryFile(suffix=".pt2") as part:
+        part.write(whole.read()[:100_000])
+        part.flush()
+        torch._inductor.aoti_load_package(part.name)
+
+
+def checked(x, idx):
+    """A call with input checks; each package that is loaded asks the environment once."""
+    os.environ["AOTI_RUNTIME_CHECK_INPUTS"] = "1"
+    try:
+        torch._inductor.aoti_load_package(sys.argv[1])(x, idx)
+    finally:
+        del os.environ["AOTI_RUNTIME_CHECK_INPUTS"]
+
+
 section("custom-op-no-fake", no_fake)
 section("data-dependent", data_dependent)
 section("export-constraint", constraint)
@@ -80,4 +98,9 @@ section("hang", lambda: subprocess.run([sys.executable, "-c", "import time; time
 section("out-of-memory", lambda: torch.empty(1 << 50))
 section("deprecated-api", deprecated)
 section("input-count", too_few)
+section("package-not-found", lambda: torch._inductor.aoti_load_package("/nowhere/model.pt2"))
+section("package-damaged", cut_short)
+section("input-device", lambda: checked(torch.ones(4, 7, 16, device="meta"), torch.zeros(4, 7, dtype=torch.int64)))
+if torch.__version__ >= "2.13":  # older packages have no such checks, and would read past the end
+    section("input-layout", lambda: checked(torch.ones(4, 7, 16), torch.zeros(4, 9, dtype=torch.int64)))
 print("== end", flush=True)

@@ -76,3 +76,20 @@ def custom_operator():
             return torch.ops.explain_ops.double(x + 1) + 1
 
     return dict(mod=Model(), args=(torch.ones(5, 3, device=DEVICE),), dynamic_shapes=({0: _sizes(n=64)["n"]},))
+
+
+def kept_rows():
+    """A size that depends on values, with a check that the compiled program keeps: a mask that keeps no row breaks it."""
+
+    class Model(nn.Module):
+        def forward(self, x, mask):
+            kept = torch.nonzero(mask)
+            torch._check(kept.size(0) >= 1)
+            return x * 2, torch.ones(kept.size(0), device=x.device).softmax(0)
+
+    d = _sizes(n=64, m=64)
+    return dict(
+        mod=Model(),
+        args=(torch.randn(4, 3, device=DEVICE), torch.ones(5, dtype=torch.bool, device=DEVICE)),
+        dynamic_shapes=({0: d["n"]}, {0: d["m"]}),
+    )

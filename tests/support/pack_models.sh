@@ -18,7 +18,7 @@ pack "$models/example.py:embedding_mlp" "$models/example.py:argmax_transposed" -
 
 # What `aotifuzz explain` is tried on; two of them need a setting.
 failing=$repo/tests/support/explain_models.py
-pack "$failing:computed_index" "$failing:running_index" "$failing:custom_operator" -o "$out" || status=$?
+pack "$failing:computed_index" "$failing:running_index" "$failing:custom_operator" "$failing:kept_rows" -o "$out" || status=$?
 pack "$failing:logarithm" -o "$out" --config nan_asserts=True || status=$?
 pack "$failing:one_layer" -o "$out" --config aot_inductor.package_constants_in_so=False || status=$?
 exit $status
