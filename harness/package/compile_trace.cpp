@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "package/guard_parser.h"
+#include "core/guard_parser.h"
 #include "package/size_relations.h"
 #include "package/trace_kernels.h"
 #include "package/trace_records.h"

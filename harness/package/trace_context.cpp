@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "package/guard_parser.h"
+#include "core/guard_parser.h"
 #include "package/index_context.h"
 #include "package/kernel_flow.h"
 

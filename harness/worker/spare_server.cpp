@@ -80,7 +80,7 @@ SpareServer::Process SpareServer::fork_one(bool at_once) {
     throw HarnessError("no further process can be forked", "fork", "check the limits on processes and memory");
   if (pid > 0) {
     close_fd(&turn[0]);
-    return {pid, turn[1]};
+    return {.pid = pid, .turn_fd = turn[1], .at_once = at_once};
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != server) _exit(CaseServer::kDone);
@@ -199,6 +199,11 @@ int SpareServer::run() {
     const int code = gone && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     if (code == CaseServer::kDone) return kExitNoFaults;
     if (code == CaseServer::kWorld) return kExitWorld;
+    if (code == kNotReady && !serving_.at_once) {
+      // It found no room just before its turn came.
+      spares_wanted_ = std::max(0, spares_wanted_ - 1);
+      continue;
+    }
     const bool served = !setup_.recorder || setup_.recorder->case_id.load() != case_before_ || !gone ||
                         code == CaseServer::kRecycled || code == CaseServer::kRenewed;
     stillborn_ = served ? 0 : stillborn_ + 1;

@@ -15,7 +15,8 @@ namespace aotifuzz {
 /// A fork server for what takes long to get ready and must get ready after the fork, as a CUDA context must: beside the
 /// process that serves, others have loaded everything and wait. A death costs no start as long as one is ready.
 ///
-/// Ends with the parent: children are killed when the server is. Not thread-safe.
+/// Ends with the parent: children are killed when the server is. Not thread-safe. SIGPIPE must be ignored: a spare may be
+/// gone as its turn comes.
 class SpareServer {
  public:
   /// What a forked process has of its server.
@@ -55,6 +56,7 @@ class SpareServer {
     pid_t pid = -1;
     int turn_fd = -1;  ///< to tell it that it is its turn; -1: it was from the start
     bool ready = false;
+    bool at_once = false;  ///< it serves from the start, and was no spare
   };
   Process fork_one(bool at_once);
   void refill();
