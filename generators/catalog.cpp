@@ -25,7 +25,8 @@ std::unique_ptr<Generator> make(CaseModelPtr model) {
 }
 
 std::unique_ptr<Generator> make_usual_mixed(CaseModelPtr model) {
-  return make_mixed(Swarm{mixed_parts(*model)}, std::move(model));
+  Swarm usual{mixed_parts(*model)};
+  return make_mixed(usual, std::move(model));
 }
 
 constexpr std::array<GeneratorRow, 7> kRows = {{

@@ -72,8 +72,8 @@ class CampaignListener {
     uint64_t first_case = 0;    ///< index that this run began with
     uint64_t cases = 0;         ///< of this run
     double reduction_us = 0;    ///< spent on confirming and reducing
-    std::string draws = {};     ///< as CaseSource::draws()
     const char* activity = "";  ///< "fuzzing", "confirming", "reducing"
+    std::string draws = {};     ///< as CaseSource::draws()
   };
   struct Progress {
     const Statistics& statistics;
