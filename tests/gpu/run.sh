@@ -59,6 +59,8 @@ fuzz() {  # MODEL NAME OPTION...: must end without faults; a campaign of that na
 }
 # What lies inside the contract must raise no alarm.
 for model in "${models[@]}"; do fuzz "$model" legal --generator shapes --cases 10000 --reduce-runs 0 --no-sanitize; done
+say "several calls of a loaded package, many runs, other weights"
+for model in "${models[@]}"; do fuzz "$model" sequences --generator sequences --cases 1000 --reduce-runs 0 --no-sanitize; done
 say "every kernel of legal cases judged"
 for model in "${models[@]}"; do
   "$bundle/bin/aotifuzz" inspect "$folder/$model.pt2" --kernels
