@@ -83,6 +83,11 @@ bool Coverage::add(const Case& c, const std::vector<Violation>& broken) {
       if (dimension.landmarks.count(size)) dimension.hit.insert(size);
     }
   }
+  for (const CaseCall& call : c.then) cells_.insert(call.inputs == c.inputs ? "then the same" : "then another call");
+  if (c.callers > 1) cells_.insert(std::to_string(c.callers) + " callers");
+  if (c.runs > 2) cells_.insert("more than two runs");
+  if (c.constants != CaseConstants::kExported)
+    cells_.insert("constants " + std::string(case_constants_name(c.constants)));
   return cells_.size() > cells_before;
 }
 

@@ -48,6 +48,21 @@ TEST(Coverage, ACellIsNewOnce) {
   EXPECT_TRUE(coverage.add(test::tied_case(32, 1), {{Condition::Kind::kSize, 1, "y.size(0) == x.size(1)", ""}}));
 }
 
+TEST(Coverage, WaysOfCallingTwiceAreCells) {
+  Coverage coverage;
+  Case c = test::tied_case(20, 1);
+  coverage.add(c, {});
+  const size_t cells = coverage.cells().size();
+  c.then.push_back({test::tied_case(3, 1).inputs, 1});
+  EXPECT_TRUE(coverage.add(c, {}));
+  c.callers = 2;
+  EXPECT_TRUE(coverage.add(c, {}));
+  c.constants = CaseConstants::kUpdated;
+  EXPECT_TRUE(coverage.add(c, {}));
+  EXPECT_FALSE(coverage.add(c, {}));
+  EXPECT_EQ(coverage.cells().size(), cells + 3);
+}
+
 TEST(Coverage, SizeClassesAreThoseThatKernelsTellApart) {
   for (const auto& [size, name] : std::vector<std::pair<int64_t, std::string>>{{0, "0"},
                                                                                {1, "1"},
