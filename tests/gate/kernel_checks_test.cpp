@@ -82,7 +82,8 @@ Checked check(const std::string& name, size_t alignment = 1) {
   const DrawnArguments drawn = draw_arguments(op.schema(), nullptr);
   const OperatorCall call(op, drawn);
   Checked out;
-  KernelChecks checks(call, allocator,
+  KernelMemory memory(allocator);
+  KernelChecks checks(call, memory,
                       [&](const CallPoint&, GateFinding finding) { out.kinds.push_back(finding.kind); });
   const std::vector<int> first = {0};
   out.result = checks.run({.alternative = &first, .values = {7, 11}});

@@ -93,13 +93,13 @@ void in_own_process(Body body) {
 }
 
 TEST(OperatorJudge, KnowsWhichKernelsThereAre) {
-  EXPECT_TRUE(kernels_of(op("right"), false).meta && kernels_of(op("right"), false).cpu);
+  EXPECT_TRUE(kernels_of(op("right"), false).meta && kernels_of(op("right"), false).kernel);
   const OperatorKernels none = kernels_of(op("no_meta"), false);
   EXPECT_FALSE(none.meta);
   EXPECT_EQ(none.why_no_meta, "") << "nothing explains it";
   EXPECT_THAT(kernels_of(op("no_meta"), true).why_no_meta, HasSubstr("--fakes"));
   const OperatorKernels composite = kernels_of(op("composite"), false);
-  EXPECT_TRUE(composite.meta && composite.cpu && composite.decomposed);
+  EXPECT_TRUE(composite.meta && composite.kernel && composite.decomposed);
 }
 
 TEST(OperatorJudgeDeathTest, ARightOperatorIsThroughWithoutFindings) {
