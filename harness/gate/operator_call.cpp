@@ -137,7 +137,7 @@ CallResult OperatorCall::call(const c10::OperatorHandle& op, torch::jit::Stack s
   for (const at::Tensor& output : result.outputs) {
     result.facts.push_back(TensorFacts::of(output, result.inputs));
     if (has_tensors && output.defined())
-      result.facts.back().device = output.is_meta() ? builder_.device() : output.device();
+      result.facts.back().device = run && output.is_meta() ? builder_.device() : output.device();
     const bool stored = run && output.defined() && output.has_storage();
     result.made_frames.push_back(stored ? run->made_at(output.storage().unsafeGetStorageImpl()) : std::vector<void*>());
     if (run && result.made_frames.back().empty()) result.made_frames.back() = run->made_at(nullptr);
