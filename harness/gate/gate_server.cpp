@@ -251,7 +251,7 @@ void GateServer::judge(Child& child, int pipe, int python_fd) {
   if (child.job.resume.aligned || options_.device) allocator.set_alignment(64);
   install_crash_handlers(&crumb->recorder, &allocator);
   std::unique_ptr<DeviceRuntime> device;
-  if (options_.device) {
+  if (options_.device && child.job.kernels.kernel) {
     try {
       device = options_.device->open(&crumb->recorder, [crumb](const std::string& error, bool outside_buffers) {
         GateCrumb::set(crumb->device_error, error);
@@ -269,8 +269,8 @@ void GateServer::judge(Child& child, int pipe, int python_fd) {
   KernelMemory memory(allocator, device.get());
   JudgeOptions options = options_.judge;
   options.key = kernel_key();
-  OperatorJudge(child.job.op, child.job.spec, child.job.kernels, options, memory, crumb, python_fd, report)
-      .run(child.job.resume);
+  OperatorJudge judge(child.job.op, child.job.spec, child.job.kernels, options, memory, crumb, python_fd, report);
+  judge.run(child.job.resume);
   _exit(0);  // the library's destructors are not ours to run
 }
 

@@ -33,13 +33,14 @@ cudart=$(find -L "$torch/../nvidia" "$(dirname "$nvcc")/.." -name 'libcudart.so.
 
 say "building the operators: $nvcc, $compiler, $cudart"
 cuda_flags=(-ccbin "$compiler" -std=c++17 -O1 -lineinfo -Xcompiler -fPIC -Xcompiler -g)
-[ -d "$torch/../nvidia/cu13/include" ] && [ ! -f "$(dirname "$nvcc")/../include/cuda_runtime.h" ] && cuda_flags+=("-I$torch/../nvidia/cu13/include")
-"$nvcc" "${cuda_flags[@]}" -arch=native -c "$sources/cuda_ops.cu" -o "$folder/kernels.o" 2>"$folder/nvcc.log" ||
-  "$nvcc" "${cuda_flags[@]}" -c "$sources/cuda_ops.cu" -o "$folder/kernels.o" 2>>"$folder/nvcc.log" ||
+: >"$folder/nvcc.log"
+compile() { "$nvcc" "${cuda_flags[@]}" "$@" -c "$sources/cuda_ops.cu" -o "$folder/kernels.o" >>"$folder/nvcc.log" 2>&1; }
+# An older nvcc cannot ask the GPU, and one of a package may have no headers of its own.
+compile -arch=native || compile || compile "-I$torch/../nvidia/cu13/include" ||
   { cat "$folder/nvcc.log"; check "the kernels compile" 1 "see above"; exit 1; }
 "$compiler" -std=c++20 -g -O1 -fPIC -shared -D_GLIBCXX_USE_CXX11_ABI=1 -isystem "$torch/include" -isystem "$torch/include/torch/csrc/api/include" \
   "$sources/cuda_ops.cpp" "$folder/kernels.o" -o "$folder/libcuda_ops.so" -L"$torch/lib" -Wl,--no-as-needed -ltorch_cpu -ltorch_cuda -lc10 -lc10_cuda \
-  "$cudart" -Wl,-rpath,"$torch/lib" -Wl,-rpath,"$(dirname "$cudart")" >"$folder/link.log" 2>&1 ||
+  "${cudart:--lcudart}" -Wl,-rpath,"$torch/lib:$(dirname "${cudart:-$torch}")" >"$folder/link.log" 2>&1 ||
   { tail -n 40 "$folder/link.log"; check "the library links" 1 "see above"; exit 1; }
 check "the library of operators is built" 0
 
