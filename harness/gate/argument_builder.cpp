@@ -148,7 +148,8 @@ at::Tensor ArgumentBuilder::tensor(const SpecTensor& spec, const CallPoint& poin
   if (layout == DrawnLayout::kTransposed) std::swap(in_memory[rank - 1], in_memory[rank - 2]);
   if (layout == DrawnLayout::kGaps) in_memory[rank - 1] = in_memory[rank - 1] * 2;
   const auto device = kind == RunKind::kMeta ? at::kMeta : at::kCPU;
-  at::Tensor out = at::empty(in_memory, at::TensorOptions().dtype(to_scalar_type(spec.dtype)).device(device));
+  const at::Tensor memory = at::empty(in_memory, at::TensorOptions().dtype(to_scalar_type(spec.dtype)).device(device));
+  at::Tensor out = memory;
   if (kind == RunKind::kKernel && layout == DrawnLayout::kGaps) out.zero_();
   const int64_t last = static_cast<int64_t>(rank) - 1;
   if (layout == DrawnLayout::kTransposed) out = out.transpose(last, last - 1);
@@ -159,8 +160,10 @@ at::Tensor ArgumentBuilder::tensor(const SpecTensor& spec, const CallPoint& poin
     strides[last] = 2;
     out = out.as_strided(sizes, strides, 1);
   }
-  if (kind == RunKind::kKernel) fill(out, spec, drawn_.symbols, point);
-  return out;
+  if (kind != RunKind::kKernel) return out;
+  fill(out, spec, drawn_.symbols, point);
+  if (device_.is_cpu()) return out;
+  return memory.to(device_).as_strided(out.sizes(), out.strides(), out.storage_offset());
 }
 
 c10::IValue ArgumentBuilder::value(size_t argument, const SpecValue& value, const CallPoint& point,

@@ -25,7 +25,7 @@ const char* layout_name(DrawnLayout layout);
 enum class RunKind {
   kSymbolic,  ///< sizes are expressions, tensors on Meta
   kMeta,      ///< sizes are numbers, tensors on Meta
-  kKernel,    ///< tensors on the CPU, with values
+  kKernel,    ///< tensors on the device whose kernels are judged, with values
 };
 
 /// One way of calling an operator.
@@ -39,7 +39,11 @@ struct CallPoint {
 /// Arguments of one operator, built anew for each call.
 class ArgumentBuilder {
  public:
-  ArgumentBuilder(const c10::FunctionSchema& schema, const DrawnArguments& drawn) : schema_(schema), drawn_(drawn) {}
+  /// `device`: where the tensors of kernels lie.
+  ArgumentBuilder(const c10::FunctionSchema& schema, const DrawnArguments& drawn, c10::Device device = c10::kCPU)
+      : schema_(schema), drawn_(drawn), device_(device) {}
+
+  c10::Device device() const { return device_; }
 
   torch::jit::Stack build(const CallPoint& point, RunKind kind) const;
   /// Tensors of all arguments in order, those of lists too; the same for every run at a point.
@@ -62,6 +66,7 @@ class ArgumentBuilder {
 
   const c10::FunctionSchema& schema_;
   const DrawnArguments& drawn_;
+  c10::Device device_;
 };
 
 }  // namespace aotifuzz

@@ -22,7 +22,9 @@ struct GateCrumb {
   char sizes[192] = {};
   char layout[16] = {};
   char arguments[512] = {};
-  char python_death[192] = {};  ///< how the Python process of the operator ended
+  char device_error[64] = {};                ///< by which the device was lost; "" = it was not
+  std::atomic<bool> outside_buffers{false};  ///< and it means that memory was touched that is nobody's
+  char python_death[192] = {};               ///< how the Python process of the operator ended
   FlightRecorder recorder;
 
   void at(Phase new_phase, int64_t new_step) {

@@ -30,6 +30,10 @@ using Clock = std::chrono::steady_clock;
 constexpr int kLookMs = 200;
 /// The library's constructors may run for long; the parent watches those.
 constexpr int kReadBytes = 1 << 16;
+/// Exit code of a process that lost its device; the crumb says how.
+constexpr int kDeviceLost = 102;
+/// Getting a device ready may take as long at the least, however short a call must be.
+constexpr std::chrono::milliseconds kDeviceStart{60'000};
 
 GateCrumb* new_crumb() {
   void* memory = mmap(nullptr, sizeof(GateCrumb), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -117,7 +121,7 @@ void GateServer::serve() {
       if (beat != child->beat) {
         child->beat = beat;
         child->beat_time = Clock::now();
-      } else if (Clock::now() - child->beat_time > options_.step_timeout) {
+      } else if (Clock::now() - child->beat_time > time_limit(*child)) {
         // The first signal leaves a stack behind; a process that holds it off gets the second.
         kill(child->pid, child->hung ? SIGKILL : SIGABRT);
         child->hung = true;
@@ -126,6 +130,11 @@ void GateServer::serve() {
     }
     for (Child* child : closed) ended(child);
   }
+}
+
+std::chrono::milliseconds GateServer::time_limit(const Child& child) const {
+  const bool starts = options_.device && child.crumb->phase == GateCrumb::kIdle;
+  return starts ? std::max(options_.step_timeout, kDeviceStart) : options_.step_timeout;
 }
 
 /// What is known of an operator before anything of it runs.
@@ -192,7 +201,7 @@ void GateServer::start(Job job) {
   }
   const bool lost = hello.ended > 0;
   send_operator(std::move(hello));
-  if (skip || lost || (!job.kernels.meta && !job.kernels.cpu)) return;
+  if (skip || lost || (!job.kernels.meta && !job.kernels.kernel)) return;
 
   auto child = std::make_unique<Child>(Child{.job = std::move(job),
                                              .crumb = nullptr,
@@ -219,26 +228,50 @@ void GateServer::start(Job job) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(kExitWorld);
     close(ends[0]);
-    GuardAllocator& allocator = GuardAllocator::install(&child->crumb->recorder);
-    if (child->job.resume.aligned) allocator.set_alignment(64);
-    install_crash_handlers(&child->crumb->recorder, &allocator);
-    const std::string name = child->job.name;
-    OperatorJudge judge(child->job.op, spec, child->job.kernels, options_.judge, allocator, child->crumb, python_fd,
-                        [&](GateOperator part) {
-                          part.name = name;
-                          tell_line(child->job.line, child->job.lines, &part);
-                          GateMessage message;
-                          message.kind = GateMessage::Kind::kOperator;
-                          message.op = std::move(part);
-                          write_all(ends[1], print_gate_message(message));
-                        });
-    judge.run(child->job.resume);
-    _exit(0);  // the library's destructors are not ours to run
+    judge(*child, ends[1], python_fd);
   }
   close(ends[1]);
   if (python_fd >= 0) close(python_fd);
   child->pipe = ends[0];
   children_.push_back(std::move(child));
+}
+
+void GateServer::judge(Child& child, int pipe, int python_fd) {
+  GateCrumb* const crumb = child.crumb;
+  const auto report = [&](GateOperator part) {
+    part.name = child.job.name;
+    tell_line(child.job.line, child.job.lines, &part);
+    GateMessage message;
+    message.kind = GateMessage::Kind::kOperator;
+    message.op = std::move(part);
+    write_all(pipe, print_gate_message(message));
+  };
+  GuardAllocator& allocator = GuardAllocator::install(&crumb->recorder);
+  // On the host a device's kernels get what torch gives them.
+  if (child.job.resume.aligned || options_.device) allocator.set_alignment(64);
+  install_crash_handlers(&crumb->recorder, &allocator);
+  std::unique_ptr<DeviceRuntime> device;
+  if (options_.device && child.job.kernels.kernel) {
+    try {
+      device = options_.device->open(&crumb->recorder, [crumb](const std::string& error, bool outside_buffers) {
+        GateCrumb::set(crumb->device_error, error);
+        crumb->outside_buffers = outside_buffers;
+        _exit(kDeviceLost);
+      });
+    } catch (const HarnessError& error) {
+      GateOperator part;
+      part.not_judged = options_.device->name() + " cannot be used: " + fatal_message(error).what;
+      part.ended = 1;
+      report(std::move(part));
+      _exit(0);
+    }
+  }
+  KernelMemory memory(allocator, device.get());
+  JudgeOptions options = options_.judge;
+  options.key = kernel_key();
+  OperatorJudge judge(child.job.op, child.job.spec, child.job.kernels, options, memory, crumb, python_fd, report);
+  judge.run(child.job.resume);
+  _exit(0);  // the library's destructors are not ours to run
 }
 
 bool GateServer::read_from(Child* child) {

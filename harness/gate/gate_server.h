@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gate/gate_crumb.h"
+#include "gate/gate_device.h"
 #include "gate/operator_judge.h"
 #include "gate/python_fakes.h"
 #include "store/gate_record.h"
@@ -21,6 +22,7 @@ struct GateServerOptions {
   std::string spec;               ///< path; "" = none
   std::string calls;              ///< path of lines of calls in programs, for operators that `spec` does not name
   std::vector<std::string> only;  ///< names of operators; empty: all
+  GateDevice* device = nullptr;   ///< null: the CPU
   JudgeOptions judge;
   PythonOptions python;
   bool lenient = false;    ///< operators and arguments in `only` and `spec` that the library does not have are no error
@@ -57,6 +59,8 @@ class GateServer {
   };
 
   void load();
+  /// In a process of its own, as one that has used a device must not fork. Throws HarnessError.
+  void check_device();
   void load_libraries();
   void start_python();
   void choose_operators();
@@ -64,8 +68,13 @@ class GateServer {
   void take_calls();
   void give_lines();
   void serve();
+  c10::DispatchKey kernel_key() const { return options_.device ? options_.device->key() : c10::DispatchKey::CPU; }
+  /// For what a process does now.
+  std::chrono::milliseconds time_limit(const Child& child) const;
   GateOperator hello_of(const Job& job) const;
   void start(Job job);
+  /// All that the process of an operator does.
+  [[noreturn]] void judge(Child& child, int pipe, int python_fd);
   bool read_from(Child* child);  ///< false: its pipe is closed
   void ended(Child* child);
   void died(Child* child, int signal, bool hung);

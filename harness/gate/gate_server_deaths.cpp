@@ -24,7 +24,8 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
   finding.arguments = crumb.arguments;
   finding.weight = crumb.weight;
   const std::string python = crumb.python_death;
-  const std::string how = !python.empty() ? "ends its Python process (" + python + ")"
+  const std::string how = !python.empty()       ? "ends its Python process (" + python + ")"
+                          : *crumb.device_error ? "ends with an error of the device: " + std::string(crumb.device_error)
                           : signal == 0
                               ? "exits the process"
                               : "dies of " + std::string(sigdescr_np(signal) ? sigdescr_np(signal) : "a signal");
@@ -44,6 +45,11 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
     // a second size that was drawn by default may be one that the kernel does not allow.
     const bool own = memory->role != BufferRole::kInput || crumb.declared_outs;
     finding.precondition = by_default ? !own || values_may_matter(crumb.arguments) : unknown;
+  } else if (crumb.outside_buffers) {
+    finding.kind = "kernel-overruns";
+    finding.message = "the kernel reads or writes outside every buffer: " + std::string(crumb.device_error) + " on " +
+                      options_.device->name();
+    finding.precondition = unknown;
   } else {
     finding.kind = "kernel-crashes";
     finding.message = "the kernel " + how;
@@ -58,7 +64,7 @@ GateFinding GateServer::finding_of_death(const Child& child, int signal, bool hu
     finding.function = place.function;
     return finding;
   }
-  const Registration at = registration_of(child.job.op, in_kernel ? "CPU" : "Meta");
+  const Registration at = registration_of(child.job.op, in_kernel ? c10::toString(kernel_key()) : "Meta");
   finding.file = at.file;
   finding.line = at.line;
   std::vector<uint64_t> addresses;
@@ -84,7 +90,7 @@ void GateServer::died(Child* child, int signal, bool hung) {
   ++job.resume.restarts;
   if (phase != GateCrumb::kGuess) ++job.resume.deaths;
   // Vector instructions may rely on the alignment that torch's own allocator gives.
-  const bool unexplained = signal == SIGSEGV && !hung && crumb.recorder.fault_address == 0 &&
+  const bool unexplained = signal == SIGSEGV && !hung && !options_.device && crumb.recorder.fault_address == 0 &&
                            crumb.recorder.fault.access == static_cast<int32_t>(MemoryFault::Access::kUnknown);
   if (unexplained && !job.resume.aligned && phase == GateCrumb::kKernel) {
     job.resume.aligned = true;

@@ -1,13 +1,19 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <set>
 
 #include "core/error.h"
 #include "gate/gate_server.h"
 #include "gate/python_kernels.h"
+#include "worker/error_text.h"
+#include "worker/server_setup.h"
 
 // How a gate server comes to the operators that it judges: libraries, Python's modules, the spec.
 
@@ -58,6 +64,7 @@ HarnessError load_error(const std::string& path) {
 void GateServer::load() {
   const auto start = Clock::now();
   if (!options_.spec.empty()) spec_ = read_op_spec(options_.spec);
+  if (options_.device && !options_.init_spec) check_device();
   load_libraries();
   if (options_.python.wanted) start_python();
   choose_operators();
@@ -68,6 +75,41 @@ void GateServer::load() {
   hello.library = {options_.ops, static_cast<int>(operators),
                    std::chrono::duration<double>(Clock::now() - start).count()};
   send(hello);
+}
+
+void GateServer::check_device() {
+  const std::string name = options_.device->name();
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw HarnessError("no further pipe", "pipe2", "raise the limit on open files");
+  const pid_t pid = fork();
+  if (pid < 0)
+    throw HarnessError("no further process can be forked", "fork", "check the limits on processes and memory");
+  if (pid == 0) {
+    close(ends[0]);
+    std::string text;
+    try {
+      options_.device->open(nullptr, [](const std::string&, bool) { _exit(kExitInternal); }).release();
+    } catch (const HarnessError& error) {
+      text = error.what();
+    } catch (const std::exception& error) {
+      text = HarnessError(clean_error(error.what()), name, "check nvidia-smi: is the device's memory full?").what();
+    }
+    const ssize_t written = write(ends[1], text.data(), text.size());
+    _exit(text.empty() ? kExitNoFaults : written < 0 ? kExitInternal : kExitWorld);
+  }
+  close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kExitNoFaults) return;
+  if (text.empty())
+    throw HarnessError("the process that looks for the device dies", name, "check nvidia-smi, and the driver's log");
+  const WorkerMessage said = fatal_message(text);
+  throw HarnessError(said.what, said.where, said.to_do);
 }
 
 void GateServer::load_libraries() {
@@ -92,7 +134,7 @@ void GateServer::load_libraries() {
     throw HarnessError("the library registers no operator", options_.ops,
                        "give the library whose static initialisers run TORCH_LIBRARY; operators that --load registered "
                        "are not judged");
-  for (Job& job : jobs_) job.kernels = kernels_of(job.op, uses_python_);
+  for (Job& job : jobs_) job.kernels = kernels_of(job.op, uses_python_, kernel_key());
 }
 
 void GateServer::start_python() {

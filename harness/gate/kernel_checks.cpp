@@ -10,23 +10,13 @@ namespace aotifuzz {
 namespace {
 
 /// Two patterns without a bit in common with each other's bytes: what both runs show is memory that nobody wrote.
-constexpr uint8_t kPoison = 0xA5;
+constexpr uint8_t kPoison = KernelMemory::kPoison;
 constexpr uint8_t kOtherPoison = 0x5A;
 /// Comparing the outputs of two runs must not outweigh the runs.
 constexpr int64_t kCompareBytesMax = int64_t{4} << 20;
 
-std::vector<char> bytes_of_storage(const at::Tensor& tensor) {
-  if (!tensor.defined() || !tensor.has_storage() || tensor.storage().nbytes() == 0) return {};
-  const char* begin = static_cast<const char*>(tensor.storage().data());
-  return {begin, begin + tensor.storage().nbytes()};
-}
-
-/// Bytes of the elements in order, whatever the strides.
-std::vector<char> bytes_of_elements(const at::Tensor& tensor) {
-  const at::Tensor dense = tensor.contiguous();
-  const char* begin = static_cast<const char*>(dense.const_data_ptr());
-  return {begin, begin + dense.nbytes()};
-}
+/// Where threads of a device add up in any order, one repetition may be the same by luck.
+constexpr int kRepetitionsOnDevice = 3;
 
 struct Unwritten {
   size_t elements = 0;  ///< that hold the pattern in both runs
@@ -59,10 +49,9 @@ GateFinding finding(const char* kind, int output, std::string message, std::stri
   return out;
 }
 
-bool comparable(const at::Tensor& a, const at::Tensor& b) {
-  return a.defined() && b.defined() && a.device().is_cpu() && b.device().is_cpu() && a.layout() == at::kStrided &&
-         b.layout() == at::kStrided && a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type() && a.numel() > 0 &&
-         static_cast<int64_t>(a.nbytes()) <= kCompareBytesMax;
+bool comparable(const KernelMemory& memory, const at::Tensor& a, const at::Tensor& b) {
+  return memory.is_readable(a) && memory.is_readable(b) && a.sizes() == b.sizes() &&
+         a.scalar_type() == b.scalar_type() && a.numel() > 0 && static_cast<int64_t>(a.nbytes()) <= kCompareBytesMax;
 }
 
 }  // namespace
@@ -80,22 +69,25 @@ GateFinding KernelChecks::shared_input(int output, const std::string& name) {
 }
 
 CallResult KernelChecks::guarded(const CallPoint& point, uint8_t poison, bool at_start, bool judged) {
-  allocator_.begin_run(
-      {.stage = Stage::kSubject, .poison = poison, .at_start = at_start, .freed = FreedMemory::kFilled});
+  memory_.begin_run({.poison = poison, .at_start = at_start, .judged = judged});
   torch::jit::Stack stack = call_.arguments(point, RunKind::kKernel);
   const std::vector<at::Tensor> inputs = ArgumentBuilder::tensors_of(stack);
   const std::vector<std::string> names = call_.builder().tensor_names(stack);
   const std::vector<bool> written = call_.builder().declared_written(stack);
   std::vector<std::vector<char>> before;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    before.push_back(written[i] ? std::vector<char>() : bytes_of_storage(inputs[i]));
-    if (inputs[i].defined() && inputs[i].has_storage() && inputs[i].storage().nbytes() > 0)
-      allocator_.label(inputs[i].storage().data(), BufferRole::kInput, names[i]);
-  }
+  memory_.label_inputs(inputs, names);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    before.push_back(written[i] || !judged ? std::vector<char>() : memory_.storage_bytes(inputs[i]));
+  memory_.unread_error();
   CallResult result = call_.run(std::move(stack), point, RunKind::kKernel);
+  if (const std::string error = memory_.unread_error(); result.finished && !error.empty()) {
+    result.finished = false;
+    result.error = "a launch failed, and the kernel does not ask after it: " + error;
+  }
+  const std::vector<MemoryFault> damages = memory_.end_run();
   for (size_t i = 0; i < inputs.size() && judged; ++i)
-    if (!written[i] && bytes_of_storage(inputs[i]) != before[i]) sink_(point, changed_input(names[i]));
-  for (const MemoryFault& damage : allocator_.end_run())
+    if (!written[i] && memory_.storage_bytes(inputs[i]) != before[i]) sink_(point, changed_input(names[i]));
+  for (const MemoryFault& damage : damages)
     if (judged)
       sink_(point, finding("kernel-overruns", -1, "the kernel " + memory_fault_sentence(damage),
                            memory_fault_sentence(damage)));
@@ -119,13 +111,14 @@ CallResult KernelChecks::run(const CallPoint& point) {
 void KernelChecks::look_for_unwritten(const CallPoint& point, const CallResult& first) {
   std::vector<std::vector<char>> bytes;
   for (const at::Tensor& output : first.outputs)
-    bytes.push_back(comparable(output, output) ? bytes_of_elements(output) : std::vector<char>());
+    bytes.push_back(comparable(memory_, output, output) ? memory_.element_bytes(output) : std::vector<char>());
   const CallResult second = guarded(point, kOtherPoison, true, false);
   if (!second.finished || second.outputs.size() != first.outputs.size() || is_random_) return;
   for (size_t i = 0; i < first.outputs.size(); ++i) {
     const at::Tensor &a = first.outputs[i], &b = second.outputs[i];
-    if (bytes[i].empty() || !comparable(a, b)) continue;
-    const Unwritten unwritten = compare(bytes[i], bytes_of_elements(b), a.element_size());
+    if (bytes[i].empty() || !comparable(memory_, a, b)) continue;
+    const std::vector<char> other = memory_.element_bytes(b);
+    const Unwritten unwritten = compare(bytes[i], other, a.element_size());
     const size_t count = static_cast<size_t>(a.numel());
     const std::string which = "output " + std::to_string(i);
     if (unwritten.elements == 0 && unwritten.differing == 0) {
@@ -143,9 +136,9 @@ void KernelChecks::look_for_unwritten(const CallPoint& point, const CallResult& 
                         std::to_string(unwritten.first)));
     } else {
       // Either it reads what nobody wrote, or it draws random numbers: the same memory twice tells.
-      const CallResult again = guarded(point, kPoison, false, false);
-      if (!again.finished || again.outputs.size() != first.outputs.size() || !comparable(a, again.outputs[i])) continue;
-      if (bytes_of_elements(again.outputs[i]) != bytes[i])
+      const std::optional<bool> same = repeats(point, i, bytes[i], other);
+      if (!same) continue;
+      if (!*same)
         is_random_ = true;
       else
         sink_(point,
@@ -154,6 +147,21 @@ void KernelChecks::look_for_unwritten(const CallPoint& point, const CallResult& 
                           " elements change with what memory held before"));
     }
   }
+}
+
+std::optional<bool> KernelChecks::repeats(const CallPoint& point, size_t output, const std::vector<char>& first,
+                                          const std::vector<char>& second) {
+  const int repetitions = memory_.is_parallel() ? kRepetitionsOnDevice : 1;
+  for (int i = 0; i < repetitions; ++i)
+    for (const bool other : {false, true}) {
+      if (other && !memory_.is_parallel()) continue;
+      const CallResult again = guarded(point, other ? kOtherPoison : kPoison, other, false);
+      if (!again.finished || output >= again.outputs.size() ||
+          !comparable(memory_, again.outputs[output], again.outputs[output]))
+        return std::nullopt;
+      if (memory_.element_bytes(again.outputs[output]) != (other ? second : first)) return false;
+    }
+  return true;
 }
 
 void KernelChecks::finish(std::vector<std::string>* notes) {

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "gate/kernel_memory.h"
 #include "gate/operator_call.h"
 #include "store/gate_record.h"
-#include "worker/guard_allocator.h"
 
 namespace aotifuzz {
 
@@ -19,8 +20,8 @@ using FindingSink = std::function<void(const CallPoint&, GateFinding)>;
 /// unwritten is found here.
 class KernelChecks {
  public:
-  KernelChecks(const OperatorCall& call, GuardAllocator& allocator, FindingSink sink)
-      : call_(call), allocator_(allocator), sink_(std::move(sink)) {}
+  KernelChecks(const OperatorCall& call, KernelMemory& memory, FindingSink sink)
+      : call_(call), memory_(memory), sink_(std::move(sink)) {}
 
   /// Runs the kernel at `point` and returns what it did. What is wrong goes to the sink.
   CallResult run(const CallPoint& point);
@@ -33,9 +34,12 @@ class KernelChecks {
  private:
   CallResult guarded(const CallPoint& point, uint8_t poison, bool at_start, bool judged);
   void look_for_unwritten(const CallPoint& point, const CallResult& first);
+  /// Does an output hold the same bytes whenever memory held the same, on either pattern?
+  std::optional<bool> repeats(const CallPoint& point, size_t output, const std::vector<char>& first,
+                              const std::vector<char>& second);
 
   const OperatorCall& call_;
-  GuardAllocator& allocator_;
+  KernelMemory& memory_;
   FindingSink sink_;
   std::vector<std::pair<CallPoint, GateFinding>> wholly_unwritten_;
   bool wrote_something_ = false;

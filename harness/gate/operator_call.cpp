@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 
+#include <algorithm>
+
 #include "gate/aten_rules.h"
 #include "gate/symbolic_tensor.h"
 #include "worker/error_text.h"
@@ -53,8 +55,8 @@ std::string full_name(const c10::OperatorName& name) {
 
 }  // namespace
 
-OperatorCall::OperatorCall(const c10::OperatorHandle& op, const DrawnArguments& drawn)
-    : op_(op), drawn_(drawn), builder_(op_.schema(), drawn) {
+OperatorCall::OperatorCall(const c10::OperatorHandle& op, const DrawnArguments& drawn, c10::Device device)
+    : op_(op), drawn_(drawn), builder_(op_.schema(), drawn, device) {
   for (const SpecSymbol& symbol : drawn.symbols) {
     names_.push_back(symbol.name);
     least_.push_back(symbol.min);
@@ -75,8 +77,9 @@ void OperatorCall::size_outs(torch::jit::Stack* stack, const CallPoint& point, R
       (*stack)[outs_[i]] = SymbolicTensor::make(like.sym_sizes().vec(), like.sym_strides().vec(), 0, like.scalar_type(),
                                                 op_.schema().arguments()[outs_[i]].name());
     else
-      (*stack)[outs_[i]] = at::empty_strided(like.sizes(), like.strides(),
-                                             like.options().device(kind == RunKind::kKernel ? at::kCPU : at::kMeta));
+      (*stack)[outs_[i]] = at::empty_strided(
+          like.sizes(), like.strides(),
+          like.options().device(kind == RunKind::kKernel ? builder_.device() : at::Device(at::kMeta)));
   }
 }
 
@@ -128,8 +131,13 @@ CallResult OperatorCall::call(const c10::OperatorHandle& op, torch::jit::Stack s
   if (!result.finished) return result;
   result.outputs = ArgumentBuilder::tensors_of(stack);
   SymbolicRun::Pause pause;
+  // A meta tensor stands for one on the device of the inputs.
+  const bool has_tensors =
+      std::any_of(result.inputs.begin(), result.inputs.end(), [](const at::Tensor& input) { return input.defined(); });
   for (const at::Tensor& output : result.outputs) {
     result.facts.push_back(TensorFacts::of(output, result.inputs));
+    if (has_tensors && output.defined())
+      result.facts.back().device = run && output.is_meta() ? builder_.device() : output.device();
     const bool stored = run && output.defined() && output.has_storage();
     result.made_frames.push_back(stored ? run->made_at(output.storage().unsafeGetStorageImpl()) : std::vector<void*>());
     if (run && result.made_frames.back().empty()) result.made_frames.back() = run->made_at(nullptr);

@@ -36,7 +36,8 @@ struct CallResult {
 /// Calls one operator in the three kinds of run. Autograd is left out: what is judged is what lies below it.
 class OperatorCall {
  public:
-  OperatorCall(const c10::OperatorHandle& op, const DrawnArguments& drawn);
+  /// `device`: where the tensors of kernels lie.
+  OperatorCall(const c10::OperatorHandle& op, const DrawnArguments& drawn, c10::Device device = c10::kCPU);
 
   /// Arguments of one call. Of an out variant, the tensors that it writes have the size that the functional variant's
   /// meta declares, where there is one and no spec says otherwise.

@@ -28,14 +28,14 @@ int64_t total(const SymbolValues& values) { return std::accumulate(values.begin(
 
 }  // namespace
 
-OperatorKernels kernels_of(const c10::OperatorHandle& op, bool library_uses_python) {
+OperatorKernels kernels_of(const c10::OperatorHandle& op, bool library_uses_python, c10::DispatchKey key) {
   OperatorKernels out;
   const bool composite = has_composite(op);
   out.meta = composite || op.hasKernelForDispatchKey(c10::DispatchKey::Meta);
-  out.cpu = composite || op.hasKernelForDispatchKey(c10::DispatchKey::CPU);
+  out.kernel = composite || op.hasKernelForDispatchKey(key);
   const auto stub = c10::Dispatcher::singleton().getPyStub(op.operator_name());
   const bool own_meta = op.hasKernelForDispatchKey(c10::DispatchKey::Meta);
-  out.decomposed = !own_meta && !op.hasKernelForDispatchKey(c10::DispatchKey::CPU) &&
+  out.decomposed = !own_meta && !op.hasKernelForDispatchKey(key) &&
                    op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
   if (stub && !own_meta) out.meta = false;  // a fake in Python comes before a composite kernel
   if (out.meta) return out;
@@ -48,17 +48,19 @@ OperatorKernels kernels_of(const c10::OperatorHandle& op, bool library_uses_pyth
 }
 
 OperatorJudge::OperatorJudge(const c10::OperatorHandle& op, const OperatorSpec* spec, const OperatorKernels& kernels,
-                             const JudgeOptions& options, GuardAllocator& allocator, GateCrumb* crumb, int python_fd,
+                             const JudgeOptions& options, KernelMemory& memory, GateCrumb* crumb, int python_fd,
                              Report report)
     : op_(op),
       spec_(spec),
       kernels_(kernels),
       options_(options),
-      allocator_(allocator),
+      memory_(memory),
       crumb_(crumb),
       report_(std::move(report)),
       name_(full_name(op.operator_name())),
-      python_(python_fd, name_, op_.schema(), crumb) {}
+      python_(python_fd, name_, op_.schema(), crumb),
+      no_kernel_(std::string("it has no ") + c10::toString(options.key) +
+                 " kernel: only the meta's use of symbols was looked at") {}
 
 CallResult OperatorJudge::run_meta(const CallPoint& point, RunKind kind) {
   if (kernels_.python_meta) return python_.run(drawn_, point, kind);
@@ -107,7 +109,9 @@ void OperatorJudge::place_finding(GateFinding* finding, const SourcePlace& place
     finding->function = known.function.empty() ? "Python" : known.function;
     return;
   }
-  const std::string key = finding->kind == "int-for-size" ? "" : finding->of_kernel() ? "CPU" : "Meta";
+  const std::string key = finding->kind == "int-for-size" ? ""
+                          : finding->of_kernel()          ? c10::toString(options_.key)
+                                                          : "Meta";
   const Registration at = registration_of(op_, key);
   finding->file = at.file;
   finding->line = at.line;
@@ -281,23 +285,22 @@ void OperatorJudge::run(const GateResume& resume) {
   size_t dropped = 0;
   alternatives_ = choose_alternatives(drawn_, kAlternativesMax, &dropped);
   if (dropped > 0) note(std::to_string(dropped) + " further combinations of argument values are not tried");
-  call_ = std::make_unique<OperatorCall>(op_, drawn_);
+  call_ = std::make_unique<OperatorCall>(op_, drawn_, memory_.device());
   crumb_->declared_outs = call_->outs_have_declared_size();
-  checks_ = std::make_unique<KernelChecks>(*call_, allocator_, [this](const CallPoint& point, GateFinding finding) {
-    add_finding(point, std::move(finding));
-  });
+  checks_ = std::make_unique<KernelChecks>(
+      *call_, memory_, [this](const CallPoint& point, GateFinding finding) { add_finding(point, std::move(finding)); });
   if (kernels_.meta && resume.symbolic) run_symbolically(!resume.symbolic_reported);
   GateOperator part;
   part.mined.assign(mined_.begin(), mined_.end());
   mined_.insert(options_.extra_constants.begin(), options_.extra_constants.end());
   family_ = std::make_unique<SizeFamily>(drawn_.symbols, mined_, conditions_of(drawn_));
-  if (kernels_.cpu) run_points(resume);
+  if (kernels_.kernel) run_points(resume);
   checks_->finish(&part.notes);
   if (kernels_.python_cpu) part.notes.push_back("its kernel is Python: what it does to memory is not watched");
   for (const auto& [layout, count] : refused_layouts_)
     part.notes.push_back("the kernel refuses tensors with layout " + layout + " that the meta accepts");
   if (out_of_memory_ > 0) part.notes.push_back(std::to_string(out_of_memory_) + " points left out: out of memory");
-  if (kernels_.cpu && points_ == out_of_memory_)
+  if (kernels_.kernel && points_ == out_of_memory_)
     part.not_judged = "every size of the spec is too large to run (" + std::to_string(left_out_ + out_of_memory_) +
                       " points left out)";
   else if (!without_meta_.empty())
@@ -307,7 +310,7 @@ void OperatorJudge::run(const GateResume& resume) {
     part.not_judged = "its meta calls " + unruled_ + ", whose sizes are not followed: only numbers were compared";
   else if (!not_followed_.empty())
     part.not_judged = "what Python says of it has no form here: " + not_followed_;
-  else if (!kernels_.cpu)
+  else if (!kernels_.kernel)
     part.not_judged = no_kernel_;
   else if (kernels_.meta && refused_ == points_ && points_ > 0)
     part.not_judged = "its kernel accepts none of the arguments of the spec";

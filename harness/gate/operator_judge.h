@@ -20,20 +20,22 @@ namespace aotifuzz {
 
 /// What is known of an operator from the dispatcher and its library alone.
 struct OperatorKernels {
-  bool meta = false;  ///< a C++ meta, or a composite kernel that serves as one
-  bool cpu = false;
+  bool meta = false;        ///< a C++ meta, or a composite kernel that serves as one
+  bool kernel = false;      ///< one for the device whose kernels are judged, composite ones included
   bool decomposed = false;  ///< only a composite kernel: tracing sees the operators that it calls, not its schema
   std::string why_no_meta;  ///< "" = nothing explains it: a fault
-  // In Python, where `meta` or `cpu` say that there is one and C++ has none (python_kernels.h):
+  // In Python, where `meta` or `kernel` say that there is one and C++ has none (python_kernels.h):
   bool python_meta = false;
   bool python_cpu = false;
   SourcePlace meta_place, cpu_place;
 };
-OperatorKernels kernels_of(const c10::OperatorHandle& op, bool library_uses_python);
+OperatorKernels kernels_of(const c10::OperatorHandle& op, bool library_uses_python,
+                           c10::DispatchKey key = c10::DispatchKey::CPU);
 
 struct JudgeOptions {
-  std::set<int64_t> extra_constants;  ///< sizes around these are tried too
-  bool values = false;                ///< report what was said at each point: for comparing two libraries
+  std::set<int64_t> extra_constants;             ///< sizes around these are tried too
+  c10::DispatchKey key = c10::DispatchKey::CPU;  ///< of the kernels
+  bool values = false;                           ///< report what was said at each point: for comparing two libraries
 };
 
 /// Judges one operator in a process of its own. Reports in parts as it goes, so that a death loses nothing.
@@ -44,7 +46,7 @@ class OperatorJudge {
   /// `spec` null: arguments are drawn from the schema. `python_fd`: of PythonFakes::connect(), for kernels in Python;
   /// else -1.
   OperatorJudge(const c10::OperatorHandle& op, const OperatorSpec* spec, const OperatorKernels& kernels,
-                const JudgeOptions& options, GuardAllocator& allocator, GateCrumb* crumb, int python_fd, Report report);
+                const JudgeOptions& options, KernelMemory& memory, GateCrumb* crumb, int python_fd, Report report);
 
   void run(const GateResume& resume);
 
@@ -98,7 +100,7 @@ class OperatorJudge {
   const OperatorSpec* spec_;
   OperatorKernels kernels_;
   JudgeOptions options_;
-  GuardAllocator& allocator_;
+  KernelMemory& memory_;
   GateCrumb* crumb_;
   Report report_;
   std::string name_;
@@ -111,7 +113,7 @@ class OperatorJudge {
   std::set<int64_t> mined_;
   std::map<std::string, Symbolic> symbolic_;  ///< by key_of()
   std::string unruled_, without_meta_, not_followed_;
-  std::string no_kernel_ = "it has no CPU kernel: only the meta's use of symbols was looked at";
+  std::string no_kernel_;
   int64_t points_ = 0, refused_ = 0, left_out_ = 0, out_of_memory_ = 0;
   std::map<std::string, int64_t> refused_layouts_;
   std::set<std::string> seen_;  ///< findings at which nothing new is to be said

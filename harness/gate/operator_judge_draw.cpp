@@ -28,14 +28,14 @@ void OperatorJudge::choose_integers(const GateResume& resume) {
     note("integer tensors of its calls hold zeros: of their values nothing is known, and it refuses others");
     return;
   }
-  kernels_.cpu = false;
+  kernels_.kernel = false;
   no_kernel_ = std::string("its kernel does not take what was drawn for a call of the program") +
                (has_integers ? ", of which the values of integer tensors are not known" : "") +
                ": give a line in the spec; only the meta's use of symbols was looked at";
 }
 
 bool OperatorJudge::accepts(const DrawnArguments& drawn) {
-  const OperatorCall call(op_, drawn);
+  const OperatorCall call(op_, drawn, memory_.device());
   const SizeFamily family(drawn.symbols, {}, conditions_of(drawn));
   const std::vector<int> first(drawn.alternatives.size(), 0);
   const CallPoint point{.alternative = &first, .values = family.base()};
@@ -46,15 +46,11 @@ bool OperatorJudge::accepts(const DrawnArguments& drawn) {
     const CallResult result = python_.run(drawn, point, RunKind::kKernel);
     return result.finished || !result.not_followed.empty();
   }
-  allocator_.begin_run({.stage = Stage::kSubject, .freed = FreedMemory::kFilled});
+  memory_.begin_run({});
   torch::jit::Stack arguments = call.arguments(point, RunKind::kKernel);
-  const std::vector<std::string> names = call.builder().tensor_names(arguments);
-  const std::vector<at::Tensor> inputs = ArgumentBuilder::tensors_of(arguments);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].defined() && inputs[i].storage().nbytes() > 0)
-      allocator_.label(inputs[i].storage().data(), BufferRole::kInput, names[i]);
+  memory_.label_inputs(ArgumentBuilder::tensors_of(arguments), call.builder().tensor_names(arguments));
   const bool finished = call.run(std::move(arguments), point, RunKind::kKernel).finished;
-  allocator_.end_run();
+  memory_.end_run();
   return finished;
 }
 
@@ -71,7 +67,7 @@ bool OperatorJudge::draw(const GateResume& resume) {
     report_(std::move(part));
     return false;
   }
-  if (!spec_ && kernels_.cpu) {
+  if (!spec_ && kernels_.kernel) {
     bool accepted = false;
     for (int i = resume.first_guess; i < static_cast<int>(std::size(kGuesses)) && !accepted; ++i) {
       crumb_->at(GateCrumb::kGuess, i);
@@ -94,7 +90,7 @@ bool OperatorJudge::draw(const GateResume& resume) {
     return false;
   }
   part.arguments = spec_line(op_.schema(), name_, drawn_);
-  if (drawn_.by_call && kernels_.cpu) choose_integers(resume);
+  if (drawn_.by_call && kernels_.kernel) choose_integers(resume);
   report_(std::move(part));
   return true;
 }

@@ -22,8 +22,8 @@ OperatorKernels with_python(OperatorKernels kernels, const c10::OperatorHandle& 
                             const PythonFakes& python) {
   const auto found = python.operators().find(name);
   const PythonOperator* known = found == python.operators().end() ? nullptr : &found->second;
-  if (known && !kernels.cpu && known->kernel) {
-    kernels.cpu = kernels.python_cpu = true;
+  if (known && !kernels.kernel && known->kernel) {
+    kernels.kernel = kernels.python_cpu = true;
     kernels.cpu_place = known->kernel_place.line > 0 ? known->kernel_place : known->fake_place;
   }
   if (kernels.meta) return kernels;

@@ -102,6 +102,9 @@ std::vector<FactsDifference> compare_facts(const std::vector<TensorFacts>& meta,
     if (m.dtype != k.dtype)
       out.push_back(
           {"meta-wrong-dtype", output, dtype_text(m.dtype), dtype_text(k.dtype), "the dtype of " + which + " differs"});
+    if (m.device && k.device && *m.device != *k.device)
+      out.push_back(
+          {"meta-wrong-device", output, m.device->str(), k.device->str(), "the device of " + which + " differs"});
     if (m.alias != k.alias) {
       out.push_back({"meta-wrong-alias", output, alias_text(m.alias, input_names), alias_text(k.alias, input_names),
                      which + " shares memory on one side only"});

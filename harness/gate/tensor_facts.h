@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ struct TensorFacts {
   std::vector<SizeExprPtr> sizes, strides;
   SizeExprPtr offset;
   at::ScalarType dtype = at::kFloat;
-  int alias = -1;  ///< index of the input whose memory it shares; -1: none
+  std::optional<at::Device> device;  ///< none: not said
+  int alias = -1;                    ///< index of the input whose memory it shares; -1: none
 
   static TensorFacts of(const at::Tensor& tensor, const std::vector<at::Tensor>& inputs);
   /// "f32[7, 11]", sizes only.

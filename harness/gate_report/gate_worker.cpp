@@ -24,20 +24,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string worker_program(const std::string& folder) {
-  if (const char* given = std::getenv("AOTIFUZZ_GATE_WORKER"); given && *given) {
+std::string worker_program(const std::string& folder, bool cuda) {
+  const std::string variable = cuda ? "AOTIFUZZ_GATE_WORKER_CUDA" : "AOTIFUZZ_GATE_WORKER";
+  if (const char* given = std::getenv(variable.c_str()); given && *given) {
     if (::access(given, X_OK) != 0)
-      throw HarnessError("the worker program cannot be executed", given, "correct AOTIFUZZ_GATE_WORKER or unset it");
+      throw HarnessError("the worker program cannot be executed", given, "correct " + variable + " or unset it");
     return given;
   }
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::filesystem::path beside = folder.empty() ? self.parent_path() : std::filesystem::path(folder);
-  const std::string path = (beside / "aotifuzz-gate-worker").string();
-  if (error || ::access(path.c_str(), X_OK) != 0)
-    throw HarnessError("the worker program is missing", path,
-                       "build the target aotifuzz-gate-worker, or set AOTIFUZZ_GATE_WORKER");
-  return path;
+  const std::string name = cuda ? "aotifuzz-gate-worker-cuda" : "aotifuzz-gate-worker";
+  const std::string path = (beside / name).string();
+  if (!error && ::access(path.c_str(), X_OK) == 0) return path;
+  if (cuda)
+    throw HarnessError(
+        "kernels of CUDA are to be judged, and this build has no worker for that", path,
+        "build aotifuzz where torch has CUDA and cuda.h is found (cmake says what it misses), or set " + variable);
+  throw HarnessError("the worker program is missing", path, "build the target " + name + ", or set " + variable);
 }
 
 /// The folder that holds aotifuzz_pack: beside the programs where they are installed, or in the source tree.
@@ -59,12 +63,14 @@ std::string pack_folder() {
 }
 
 std::vector<std::string> words_of(const GateRequest& request) {
-  std::vector<std::string> words = {worker_program(request.worker_folder), "--jobs", std::to_string(request.jobs),
+  const bool cuda = request.device != "cpu";
+  std::vector<std::string> words = {worker_program(request.worker_folder, cuda), "--jobs", std::to_string(request.jobs),
                                     "--step-timeout-ms", std::to_string(request.step_timeout.count())};
   const auto add = [&](const char* flag, const std::string& value) {
     words.emplace_back(flag);
     words.push_back(value);
   };
+  if (cuda) add("--device", request.device);
   if (!request.ops.empty()) add("--ops", request.ops);
   if (request.use_python) {
     words.emplace_back("--use-python");

@@ -10,7 +10,8 @@ namespace aotifuzz {
 
 /// What one worker program is asked.
 struct GateRequest {
-  std::string worker_folder;  ///< where aotifuzz-gate-worker lies; "" = beside this program
+  std::string worker_folder;   ///< where the worker programs lie; "" = beside this program
+  std::string device = "cpu";  ///< whose kernels are judged: "cpu", "cuda:N"
   std::string ops;
   std::vector<std::string> load;
   std::string spec;

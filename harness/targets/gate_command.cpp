@@ -31,6 +31,16 @@ std::string as_path_or_name(const std::string& library) {
   return library.find('/') == std::string::npos && !std::filesystem::exists(library) ? library : as_path(library);
 }
 
+/// Each has a context of its own, which takes half a GiB of the device's memory.
+constexpr int kJobsOfDevice = 4;
+
+/// "cpu", "cuda", "cuda:1".
+bool is_device(const std::string& name) {
+  if (name == "cpu" || name == "cuda") return true;
+  const std::string index = name.starts_with("cuda:") ? name.substr(5) : "";
+  return !index.empty() && index.size() <= 3 && index.find_first_not_of("0123456789") == std::string::npos;
+}
+
 void show_progress(int done, int of) { say("\r{} of {} operators", done, of); }
 
 GateRun run_on(const GateRequest& request) {
@@ -66,8 +76,10 @@ void GateCommand::declare(CLI::App& app) {
   app.add_option("--torch", torch_,
                  "Version of torch that the library was built against, of those that a worker was built for; doctor "
                  "lists them (default: the one of the worker beside aotifuzz)");
+  app.add_option("--device", device_, "Whose kernels are judged: cpu or cuda:N")->capture_default_str();
   app.add_option("--timeout", timeout_, "Time limit of one call")->capture_default_str();
-  app.add_option("--jobs", jobs_, "Operators judged at once (default: one a CPU)")->check(CLI::Range(1, 1024));
+  app.add_option("--jobs", jobs_, "Operators judged at once (default: one a CPU, and of a GPU 4 at most)")
+      ->check(CLI::Range(1, 1024));
   app.add_option("--json", json_path_, "File for the result as JSON; - for stdout, in place of the text");
   app.add_option("--junit", junit_path_, "File for the result as JUnit XML");
   app.add_option("--sarif", sarif_path_, "File for the result as SARIF");
@@ -109,7 +121,10 @@ GateRequest GateCommand::request() {
   }
   out.only = only_;
   out.step_timeout = duration_option("--timeout", timeout_);
-  out.jobs = jobs_ > 0 ? jobs_ : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  out.device = device_;
+  out.jobs = jobs_;
+  if (jobs_ == 0) out.jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (jobs_ == 0 && device_ != "cpu") out.jobs = std::min(out.jobs, kJobsOfDevice);
   return out;
 }
 
@@ -181,6 +196,10 @@ int GateCommand::run() {
   if (all_ && base_.empty())
     throw UsageError("nothing to compare with", "--all", "give the library before the change with --base");
   if (init_spec_ && !base_.empty()) throw UsageError("two things at once", "--init-spec --base", "leave one out");
+  if (!is_device(device_)) throw UsageError("no such device", "--device " + device_, "give cpu or cuda:N");
+  if (device_ != "cpu" && (!fakes_.empty() || !python_.empty()))
+    throw UsageError("fakes in Python are called with tensors of the CPU", "--device " + device_ + " --fakes",
+                     "leave out --fakes and --python to judge the kernels of CUDA, or --device to judge the fakes");
   std::vector<std::string> kept = load_;
   kept.insert(kept.end(), {ops_, base_, spec_});
   kept.insert(kept.end(), from_.begin(), from_.end());

@@ -32,7 +32,7 @@ class GateCommand {
   std::vector<std::string> load_, only_, fakes_, from_;
   std::vector<ProgramCalls> programs_;
   std::optional<ScratchFolder> scratch_;  ///< for the lines of calls, which the worker reads
-  std::string timeout_ = "10s";
+  std::string timeout_ = "10s", device_ = "cpu";
   int jobs_ = 0;
   bool all_ = false, init_spec_ = false, github_ = false;
 };

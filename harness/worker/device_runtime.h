@@ -51,6 +51,10 @@ class DeviceRuntime {
   /// Copies all of them with one wait for the device.
   virtual void fetch(std::span<const Fetch> pieces) = 0;
 
+  /// A failed launch that nobody asked after yet, in words, and forgets it: the next caller of the runtime would get it
+  /// for an error of its own. "" = none. Of the runtime that torch itself is linked with.
+  virtual std::string unread_error() { return ""; }
+
   /// Copies of the device's memory; this must outlive them.
   virtual std::unique_ptr<Snapshots> make_snapshots() const = 0;
 

@@ -79,9 +79,10 @@ void warm_up_host() {
   at::mkldnn_convolution(ones.view({1, 1, 16, 16}), at::ones({1, 1, 3, 3}), {}, {1, 1}, {1, 1}, {1, 1}, 1);
 }
 
-WorkerMessage fatal_message(const HarnessError& error) {
+WorkerMessage fatal_message(const HarnessError& error) { return fatal_message(std::string(error.what())); }
+
+WorkerMessage fatal_message(const std::string& text) {
   // Three parts, one a line; see HarnessError.
-  const std::string text = error.what();
   const size_t where = text.find("\n  where: "), fix = text.find("\n  to do: ");
   WorkerMessage fatal;
   fatal.kind = WorkerMessage::Kind::kFatal;

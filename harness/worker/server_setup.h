@@ -34,6 +34,7 @@ void warm_up_host();
 
 /// The message that tells the parent why this worker cannot go on.
 WorkerMessage fatal_message(const HarnessError& error);
+WorkerMessage fatal_message(const std::string& text);  ///< of such an error
 
 /// Usage text for a command line that parse_worker_arguments refused; returns the exit code.
 int refuse_arguments(const char* program, const ParseError& error);

@@ -58,6 +58,9 @@ TEST(GateLibraries, WrongUseIsSaidInThreeParts) {
       {{"--ops", ops, "--all"}, 2},
       {{"--ops", ops, "--base", ops, "--init-spec"}, 2},
       {{"--ops", ops, "--timeout", "soon"}, 2},
+      {{"--ops", ops, "--device", "gpu"}, 2},
+      {{"--ops", ops, "--device", "cuda:"}, 2},
+      {{"--ops", ops, "--device", "cuda:0", "--fakes", "m"}, 2},
       {{"--ops", ops, "--only", "right::no_such"}, 3},
       {{"--ops", ops, "--spec", folder / "none.spec"}, 3},
       {{"--ops", ops, "--spec", folder / "bad.spec"}, 3},
@@ -68,6 +71,22 @@ TEST(GateLibraries, WrongUseIsSaidInThreeParts) {
     EXPECT_EQ(ended.exit_code, code) << testing::PrintToString(arguments) << ended.err;
     EXPECT_THAT(ended.err, AllOf(HasSubstr("where:"), HasSubstr("to do:"))) << testing::PrintToString(arguments);
   }
+}
+
+TEST(GateDevice, TheCpuIsTheDefaultAndADeviceThatIsNotThereIsSaid) {
+  const std::string ops = library("gate_right_ops");
+  EXPECT_THAT(gate({"--ops", ops, "--only", "right::norm", "--device", "cpu"}).out, HasSubstr("1 operators: 1 ok"));
+  // More GPUs than any machine has; where there are none the driver is what is missing, or the worker for CUDA.
+  const Ended absent = gate({"--ops", ops, "--device", "cuda:900"});
+  EXPECT_EQ(absent.exit_code, 3) << absent.out;
+  EXPECT_THAT(absent.err, AllOf(HasSubstr("where:"), HasSubstr("to do:")));
+  EXPECT_THAT(absent.err, testing::AnyOf(HasSubstr("no CUDA driver"), HasSubstr("no device"),
+                                         HasSubstr("no such device"), HasSubstr("no worker for that")));
+  ASSERT_EQ(setenv("AOTIFUZZ_GATE_WORKER_CUDA", "/nowhere/worker", 1), 0);
+  const Ended missing = gate({"--ops", ops, "--device", "cuda"});
+  unsetenv("AOTIFUZZ_GATE_WORKER_CUDA");
+  EXPECT_EQ(missing.exit_code, 3);
+  EXPECT_THAT(missing.err, AllOf(HasSubstr("/nowhere/worker"), HasSubstr("AOTIFUZZ_GATE_WORKER_CUDA")));
 }
 
 TEST(GateProgram, WorkerLinksNeitherCudaNorPython) {

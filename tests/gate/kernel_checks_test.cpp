@@ -7,6 +7,8 @@
 
 #include <cstdlib>
 
+#include "tests/support/fake_device.h"
+
 namespace aotifuzz {
 namespace {
 
@@ -35,6 +37,11 @@ Tensor noise(const Tensor& x) {
   return out;
 }
 Tensor only_allocates(const Tensor& x) { return at::empty(x.sizes(), x.options()); }
+/// Another result in one run, as where atomics add up in any order.
+Tensor sometimes(const Tensor& x) {
+  static int runs = 0;
+  return x + (++runs == 2 ? 1 : 0);
+}
 Tensor raises(const Tensor&) { TORCH_CHECK(false, "never"); }
 Tensor slack(const Tensor& x) {
   Tensor out = at::zeros(x.sizes(), x.options());
@@ -52,6 +59,7 @@ TORCH_LIBRARY(kernel_checks_test, m) {
   m.def("reads_unwritten(Tensor x) -> Tensor");
   m.def("noise(Tensor x) -> Tensor");
   m.def("only_allocates(Tensor x) -> Tensor");
+  m.def("sometimes(Tensor x) -> Tensor");
   m.def("raises(Tensor x) -> Tensor");
   m.def("slack(Tensor x) -> Tensor");
 }
@@ -65,6 +73,7 @@ TORCH_LIBRARY_IMPL(kernel_checks_test, CPU, m) {
   m.impl("reads_unwritten", reads_unwritten);
   m.impl("noise", noise);
   m.impl("only_allocates", only_allocates);
+  m.impl("sometimes", sometimes);
   m.impl("raises", raises);
   m.impl("slack", slack);
 }
@@ -75,15 +84,15 @@ struct Checked {
 };
 
 /// Runs an operator on f32[7,11]. For a process of its own: the allocator cannot be taken out again.
-Checked check(const std::string& name, size_t alignment = 1) {
+Checked check(const std::string& name, size_t alignment = 1, DeviceRuntime* device = nullptr) {
   GuardAllocator& allocator = GuardAllocator::install();
   allocator.set_alignment(alignment);
   const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(("kernel_checks_test::" + name).c_str(), "");
   const DrawnArguments drawn = draw_arguments(op.schema(), nullptr);
   const OperatorCall call(op, drawn);
   Checked out;
-  KernelChecks checks(call, allocator,
-                      [&](const CallPoint&, GateFinding finding) { out.kinds.push_back(finding.kind); });
+  KernelMemory memory(allocator, device);
+  KernelChecks checks(call, memory, [&](const CallPoint&, GateFinding finding) { out.kinds.push_back(finding.kind); });
   const std::vector<int> first = {0};
   out.result = checks.run({.alternative = &first, .values = {7, 11}});
   checks.finish(&out.notes);
@@ -133,6 +142,36 @@ TEST(KernelChecksDeathTest, RandomNumbersAndMereAllocationAreToldFromUnwrittenMe
     const Checked empty = check("only_allocates");
     EXPECT_THAT(empty.kinds, IsEmpty());
     EXPECT_THAT(empty.notes, ElementsAre(HasSubstr("only allocates")));
+  });
+}
+
+TEST(KernelChecksDeathTest, OnADeviceOneRepetitionProvesNothing) {
+  in_own_process([] { EXPECT_THAT(check("sometimes").kinds, ElementsAre("kernel-reads-unwritten")); });
+  in_own_process([] {
+    test::FakeRuntime device;
+    const Checked checked = check("sometimes", 64, &device);
+    EXPECT_THAT(checked.kinds, IsEmpty());
+    EXPECT_THAT(checked.notes, ElementsAre(HasSubstr("random numbers?")));
+  });
+  in_own_process([] {
+    test::FakeRuntime device;
+    EXPECT_THAT(check("reads_unwritten", 64, &device).kinds, ElementsAre("kernel-reads-unwritten"));
+    EXPECT_EQ(device.runs, 8) << "two, and three times both again";
+  });
+}
+
+TEST(KernelChecksDeathTest, ALaunchThatNobodyAskedAfterIsARefusal) {
+  in_own_process([] {
+    test::FakeRuntime device;
+    device.unread_at = 1;  // before the call
+    EXPECT_TRUE(check("fine", 64, &device).result.finished) << "what is left over is not the kernel's";
+  });
+  in_own_process([] {
+    test::FakeRuntime device;
+    device.unread_at = 2;
+    const Checked checked = check("fine", 64, &device);
+    EXPECT_FALSE(checked.result.finished);
+    EXPECT_THAT(checked.result.error, HasSubstr("the kernel does not ask after it: invalid configuration"));
   });
 }
 

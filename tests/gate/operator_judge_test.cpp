@@ -69,9 +69,10 @@ OperatorSpec spec_of(const std::string& text, bool is_call) {
 GateOperator judge(const std::string& name, const OperatorSpec* spec = nullptr) {
   static GateCrumb crumb;
   GateOperator all;
-  OperatorJudge(op(name), spec, kernels_of(op(name), false), {}, GuardAllocator::install(), &crumb, -1,
-                [&](GateOperator part) { all.merge(std::move(part)); })
-      .run({});
+  KernelMemory memory(GuardAllocator::install());
+  OperatorJudge(op(name), spec, kernels_of(op(name), false), {}, memory, &crumb, -1, [&](GateOperator part) {
+    all.merge(std::move(part));
+  }).run({});
   return all;
 }
 
@@ -93,13 +94,15 @@ void in_own_process(Body body) {
 }
 
 TEST(OperatorJudge, KnowsWhichKernelsThereAre) {
-  EXPECT_TRUE(kernels_of(op("right"), false).meta && kernels_of(op("right"), false).cpu);
+  EXPECT_TRUE(kernels_of(op("right"), false).meta && kernels_of(op("right"), false).kernel);
   const OperatorKernels none = kernels_of(op("no_meta"), false);
   EXPECT_FALSE(none.meta);
   EXPECT_EQ(none.why_no_meta, "") << "nothing explains it";
   EXPECT_THAT(kernels_of(op("no_meta"), true).why_no_meta, HasSubstr("--fakes"));
+  EXPECT_FALSE(kernels_of(op("right"), false, c10::DispatchKey::CUDA).kernel);
+  EXPECT_TRUE(kernels_of(op("composite"), false, c10::DispatchKey::CUDA).kernel);
   const OperatorKernels composite = kernels_of(op("composite"), false);
-  EXPECT_TRUE(composite.meta && composite.cpu && composite.decomposed);
+  EXPECT_TRUE(composite.meta && composite.kernel && composite.decomposed);
 }
 
 TEST(OperatorJudgeDeathTest, ARightOperatorIsThroughWithoutFindings) {

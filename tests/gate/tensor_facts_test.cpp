@@ -29,6 +29,18 @@ TEST(TensorFacts, WhatDiffersIsNamedOnceAnOutput) {
   EXPECT_EQ(kinds({x, x}, {at::empty({3, 4}, at::kLong), at::empty({1})}), "meta-wrong-dtype,meta-wrong-size");
 }
 
+TEST(TensorFacts, DevicesAreComparedWhereBothSidesSayOne) {
+  TensorFacts meta = TensorFacts::of(at::empty({3}), {}), kernel = meta;
+  kernel.device = at::kCPU;
+  EXPECT_TRUE(compare_facts({meta}, {kernel}, {}, {}).empty());
+  meta.device = at::Device(at::kCUDA, 0);
+  const auto differences = compare_facts({meta}, {kernel}, {}, {});
+  ASSERT_EQ(differences.size(), 1u);
+  EXPECT_EQ(differences[0].kind, "meta-wrong-device");
+  EXPECT_EQ(differences[0].meta, "cuda:0");
+  EXPECT_EQ(differences[0].kernel, "cpu");
+}
+
 TEST(TensorFacts, StridesThatMeanNothingAreNotCompared) {
   EXPECT_EQ(kinds({at::empty({1, 4})}, {at::empty({4, 1}).t()}), "");
   EXPECT_EQ(kinds({at::empty({0, 4})}, {at::empty({4, 0}).t()}), "");

@@ -24,7 +24,7 @@ CudaDevice find_cuda_device(const std::string& name) {
   const CudaDriver* driver = CudaDriver::find(&why);
   if (!driver)
     throw HarnessError("there is no CUDA driver: " + why, name,
-                       "run CUDA packages on a machine with an NVIDIA GPU and its driver");
+                       "run it on a machine with an NVIDIA GPU and its driver");
   if (const CUresult code = driver->init(0); code != CUDA_SUCCESS)
     throw HarnessError("the CUDA driver finds no device it can use: " + driver->error_text(code), name,
                        "check nvidia-smi and CUDA_VISIBLE_DEVICES; in a container, that it was given the GPU");

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
 
 #include <cstring>
 #include <filesystem>
@@ -128,6 +130,16 @@ void CudaRuntime::fetch(std::span<const Fetch> pieces) {
   }
   must(driver.synchronize(), "cuCtxSynchronize");
   for (const auto& [piece, from] : landed) std::memcpy(piece->to, from, piece->bytes);
+}
+
+/// Looked up, as we link no CUDA runtime: torch's is loaded.
+std::string CudaRuntime::unread_error() {
+  static const auto last_error = reinterpret_cast<decltype(&cudaGetLastError)>(dlsym(RTLD_DEFAULT, "cudaGetLastError"));
+  static const auto text_of =
+      reinterpret_cast<decltype(&cudaGetErrorString)>(dlsym(RTLD_DEFAULT, "cudaGetErrorString"));
+  if (!last_error || !text_of) return "";
+  const cudaError_t code = last_error();
+  return code == cudaSuccess ? "" : text_of(code);
 }
 
 std::unique_ptr<Snapshots> CudaRuntime::make_snapshots() const {

@@ -34,6 +34,7 @@ class CudaRuntime final : public DeviceRuntime {
   void label(const void* address, BufferRole role, std::string_view name) override;
   bool make_read_only(const void* address) override;
   void fetch(std::span<const Fetch> pieces) override;
+  std::string unread_error() override;
   std::unique_ptr<Snapshots> make_snapshots() const override;
   void touch(const void* address, bool write) override;
   void begin_case(bool careful) override { careful_ = careful; }

@@ -126,6 +126,11 @@ Tensor ignored_dtype_meta(const Tensor& x, std::optional<at::ScalarType>) {
   return x.new_empty_symint(x.sym_sizes());  // PLANTED ignored_dtype meta-wrong-dtype
 }
 
+Tensor elsewhere(const Tensor& x) { return at::empty(x.sizes(), x.options().device(at::kMeta)); }
+Tensor elsewhere_meta(const Tensor& x) {
+  return x.new_empty_symint(x.sym_sizes());  // PLANTED elsewhere meta-wrong-device
+}
+
 Tensor cat_first_two(at::TensorList xs) { return at::cat(xs, 1); }
 Tensor cat_first_two_meta(at::TensorList xs) {
   const auto columns = xs[0].sym_size(1) + xs[1].sym_size(1);
@@ -276,6 +281,7 @@ TORCH_LIBRARY(planted, m) {
   m.def("large(Tensor x) -> Tensor");
   m.def("clamp_topk(Tensor x, SymInt k) -> (Tensor, Tensor)");
   m.def("index_dtype(Tensor x) -> (Tensor, Tensor)");
+  m.def("elsewhere(Tensor x) -> Tensor");
   m.def("ignored_dtype(Tensor x, ScalarType? dtype=None) -> Tensor");
   m.def("cat_first_two(Tensor[] xs) -> Tensor");
   m.def("batch_last(Tensor x) -> Tensor");
@@ -319,6 +325,7 @@ TORCH_LIBRARY_IMPL(planted, CPU, m) {
   m.impl("large", copy);
   m.impl("clamp_topk", clamp_topk);
   m.impl("index_dtype", index_dtype);
+  m.impl("elsewhere", elsewhere);
   m.impl("ignored_dtype", ignored_dtype);
   m.impl("cat_first_two", cat_first_two);
   m.impl("batch_last", batch_last);
@@ -362,6 +369,7 @@ TORCH_LIBRARY_IMPL(planted, Meta, m) {
   m.impl("large", large_meta);
   m.impl("clamp_topk", clamp_topk_meta);
   m.impl("index_dtype", index_dtype_meta);
+  m.impl("elsewhere", elsewhere_meta);
   m.impl("ignored_dtype", ignored_dtype_meta);
   m.impl("cat_first_two", cat_first_two_meta);
   m.impl("batch_last", batch_last_meta);
