@@ -32,6 +32,7 @@ double LeakOracle::bytes_per_run(std::span<const int64_t> in_use) {
 Judgement LeakOracle::judge(const CaseContext& context, const RunRecords& runs) const {
   const RunRecord* many = runs.find({RunKind::kSubjectMany, static_cast<uint64_t>(context.input.runs)});
   if (!many) return only(skip_verdict(name(), "no run: subject-many"));
+  if (!many->not_made.empty()) return only(skip_verdict(name(), many->not_made));
   if (many->outcome.kind == OutcomeKind::kOutOfMemory) return only(skip_verdict(name(), "out-of-memory"));
   const bool refused = many->outcome.kind == OutcomeKind::kRejected;
   if (!refused && !may_be_legal(context, runs)) return only(skip_verdict(name(), "illegal input"));

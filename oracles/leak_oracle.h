@@ -11,12 +11,13 @@ namespace aotifuzz {
 /// and by torch's CPU allocator, exact to the byte. Memory of a device is not looked at.
 ///
 /// Plans:  where a case asks for kRunsLeast runs or more.
-/// Skips:  fewer runs were made; out of memory; an illegal input that the package did not refuse.
-/// Fails:  leak, where memory grows steadily once caches are warm (bytes_per_run). Fault: a legal input, unless the
+/// Skips:  fewer runs fitted into the time; a package on a device; out of memory; an illegal input that the package did
+/// not refuse. Fails:  leak, where memory grows steadily once caches are warm (bytes_per_run). Fault: a legal input,
+/// unless the
 ///         package refused it with input checks on; else gap.
 class LeakOracle final : public Oracle {
  public:
-  static constexpr uint64_t kRunsLeast = 24;
+  static constexpr uint64_t kRunsLeast = kLeakRunsLeast;
 
   std::string_view name() const override { return "leak"; }
   std::vector<RunRequest> plan(const CaseContext& context) const override;

@@ -40,6 +40,11 @@ struct CaseInput {
   friend bool operator==(const CaseInput&, const CaseInput&);
 };
 
+/// A case that asks for so many runs or more is one that looks for leaks.
+inline constexpr int kLeakRunsLeast = 24;
+/// Rounds that each of several callers makes of all calls.
+inline constexpr int kCallerRounds = 3;
+
 /// A further call of the loaded package, made between two on the case's own inputs.
 struct CaseCall {
   std::vector<CaseInput> inputs;  ///< as in Case

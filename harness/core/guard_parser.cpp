@@ -242,6 +242,8 @@ class Parser {
 
   Expr named(int depth) {
     std::string name(token_.text);
+    // As names they would come back as operators when the text of the expression is read again.
+    if (name == "not" || name == "and" || name == "or") return fail("'" + name + "' where a value is expected");
     advance();
     if (name == "True") return Expr::integer(1);
     if (name == "False") return Expr::integer(0);

@@ -15,7 +15,7 @@ constexpr std::array<Planted, 11> kPlanted = {{
     {PlantedFault::kDivision, "integer division by zero", VerdictClass::kCrash, false},
     {PlantedFault::kHang, "endless run", VerdictClass::kHang, false},
     {PlantedFault::kRemembers, "result that depends on another call", VerdictClass::kUnstable, true},
-    {PlantedFault::kLeak, "memory lost with each call", VerdictClass::kLeak, true},
+    {PlantedFault::kLeak, "memory lost with each call", VerdictClass::kLeak, false},
     {PlantedFault::kSharedMemory, "memory shared by calls at the same time", VerdictClass::kUnstable, false},
 }};
 

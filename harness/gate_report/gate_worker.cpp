@@ -53,7 +53,7 @@ std::string pack_folder() {
   } else {
     std::error_code error;
     const fs::path programs = fs::read_symlink("/proc/self/exe", error).parent_path();
-    folders = {programs / "../share/aotifuzz", programs / "../harness/pack"};
+    folders = {programs / "../share/aotifuzz", programs / "../harness/pack", programs / "../../harness/pack"};
   }
   std::error_code error;
   for (const fs::path& folder : folders)

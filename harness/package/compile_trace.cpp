@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/error.h"
 #include "core/guard_parser.h"
@@ -226,17 +227,17 @@ class Reader {
     }
     guard.line = line(record);
     guard.compiler = compiler;
-    for (TracedGuard& other : out_.guards)
-      if (other.text == guard.text && other.line == guard.line && other.compiler == compiler) {
-        ++other.times;
-        return;
-      }
-    out_.guards.push_back(std::move(guard));
+    const auto [seen, fresh] = guard_of_.try_emplace({guard.text, guard.line, compiler}, out_.guards.size());
+    if (fresh)
+      out_.guards.push_back(std::move(guard));
+    else
+      ++out_.guards[seen->second].times;
   }
 
   const PackageInfo& package_;
   CompileTrace& out_;
-  std::map<std::string, std::string> dims_;  ///< by symbol, as this export made them
+  std::map<std::tuple<std::string, std::string, bool>, size_t> guard_of_;  ///< by text, line and whether the compiler's
+  std::map<std::string, std::string> dims_;                                ///< by symbol, as this export made them
   std::map<std::string, std::string> known_;
   TorchFolders torch_;
 };

@@ -21,8 +21,14 @@ std::string symbol_text(const TracedSymbol& symbol) {
   return symbol.example.empty() ? out : out + ", " + symbol.example + " in the example";
 }
 
+/// A guard may be longer than anyone reads; JSON has it whole.
+std::string cut(const std::string& text) {
+  constexpr size_t kMax = 200;
+  return text.size() <= kMax ? text : text.substr(0, kMax) + "... (" + std::to_string(text.size()) + " characters)";
+}
+
 std::string guard_text(const TracedGuard& guard) {
-  return guard.text + ": " + or_none(guard.line) +
+  return cut(guard.text) + ": " + or_none(guard.line) +
          (guard.times > 1 ? " (" + std::to_string(guard.times) + " times)" : "");
 }
 

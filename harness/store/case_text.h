@@ -8,6 +8,7 @@
 
 namespace aotifuzz {
 
+// clang-format off
 /// Case text, format version 1. A person reads, edits and reviews it; old versions parse for ever.
 ///
 ///   aotifuzz-case 1
@@ -19,11 +20,13 @@ namespace aotifuzz {
 ///   input w u8[33] const(7) misaligned=1         # storage starts 1 byte past a 64-byte boundary
 ///   input r f32[64,80] file("r.npy",f32,hash=0123456789abcdef)   # a real tensor, kept beside the text
 ///   input n int 3                                # also: float 0.5, bool true, none
-///   then times=2                                 # a further call of the loaded package, twice, on the inputs that
-///   follow; input x f32[9,7,16] const(1.0)               # after all of these the inputs above are run again run
-///   checks=on times=3 threads=2 callers=2 constants=updated
-///                                 # one line, each field with a default (off, 2, 1, 1, exported); printed only if not
-///                                 default
+///   then times=2                                 # a further call of the loaded package, made twice, on these inputs:
+///   input x f32[9,7,16] const(1.0)
+///   input i i64[9,7] const(0)
+///   run checks=on times=3 threads=2 callers=2 constants=updated
+///
+/// After all further calls the first inputs are run again. The run line may stand anywhere; its fields have defaults (off,
+/// 2, 1, 1, exported) and are printed only where they differ.
 ///
 /// Numbers: integers in decimal; floating values always with '.', 'e', "inf" or "nan", shortest text that reads back to
 /// the same bits (NaN payloads are not kept). Blanks are free around brackets, commas and '='; recipe, at() and options
@@ -32,6 +35,7 @@ namespace aotifuzz {
 /// storage holds further values of the owner's recipe (worker/materialize.h). A file's name has no folder in it, in a
 /// text on disk: it lies beside (store/case_files.h); what passes between processes has absolute paths. Bytes that
 /// would end quotes, comment or line are written as %XX. parse(print(c)) == c for every case that parse_case accepts.
+// clang-format on
 std::string print_case(const Case& c);
 
 /// Never throws; names line and reason. Refuses what could not be run: negative sizes, strides of another rank, a

@@ -100,9 +100,6 @@ std::string indented(const std::string& text) {
 
 PythonCalls python_calls(const Case& c, const std::vector<std::string>& then_python, const std::string& result,
                          bool has_eager) {
-  // A caller goes round all calls so often (worker/call_sequence.h).
-  constexpr int kRounds = 3;
-  constexpr int kLeakRunsLeast = 24;
   PythonCalls out;
   std::string makers = "make_inputs";
   for (size_t n = 0; n < then_python.size(); ++n) {
@@ -115,7 +112,7 @@ PythonCalls python_calls(const Case& c, const std::vector<std::string>& then_pyt
     out.between = "    if number == 1:  # the same package is called for something else\n" + out.between;
   if (c.callers > 1)
     out.callers = replaced(replaced(replaced(kCallers, "%MAKERS%", makers), "%CALLERS%", std::to_string(c.callers)),
-                           "%ROUNDS%", std::to_string(kRounds));
+                           "%ROUNDS%", std::to_string(kCallerRounds));
   if (c.runs >= kLeakRunsLeast) out.many = replaced(kMany, "%RUNS%", std::to_string(c.runs));
   if (c.constants == CaseConstants::kExported) return out;
   if (!has_eager) {

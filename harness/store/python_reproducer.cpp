@@ -27,6 +27,16 @@ std::string comment(const std::string& text) {
   return out;
 }
 
+constexpr const char* kOwnErrors = R"py(
+def end_with_3(*error):
+    """An error of this program must not look like a difference."""
+    traceback.print_exception(*error)
+    os._exit(3)
+
+
+sys.excepthook = end_with_3
+)py";
+
 // Reads of the source must not depend on what it imports under which name.
 constexpr const char* kExport = R"py(
 torch.manual_seed(0)  # weights as packed
@@ -101,7 +111,7 @@ for name in names[1:]:
             found += [f"{names[0]} against {name}: {line}" for line in differences(f"output {n}", a, b)]
         for n, (a, b) in enumerate(zip(first_inputs, inputs)):
             found += [f"{names[0]} against {name}: {line}" for line in differences(f"input {n} afterwards", a, b)]
-%MANY%print("\n".join(found) if found else "no difference")
+%MANY%print("\n".join(found) if found else "%NOTHING%")
 sys.exit(1 if found else 0)
 )py";
 
@@ -141,12 +151,14 @@ std::string with(std::string text, const std::string& key, const std::string& va
 
 std::string print_python_reproducer(const Finding& finding, const FindingContext& context) {
   const Verdict& verdict = finding.verdict;
-  const bool from_source = !context.recipe_source.empty() && !context.recipe_function.empty();
+  // With a library of operators loaded, the model may not export again: what defines them for export may not be there.
+  const bool from_source = !context.recipe_source.empty() && !context.recipe_function.empty() && context.ops.empty();
   const bool has_eager = from_source || context.has_reference;
   std::string out = comment((verdict.cls ? std::string(verdict_class_name(*verdict.cls)) : "finding") + ": " +
                             (verdict.reason.empty() ? verdict.signature : verdict.reason));
   out += "# Needs only torch. Prints where eager and the compiled package differ, and then ends with 1.\n";
-  out += "import os\nimport sys\nimport tempfile\n\n";
+  out += "import os\nimport sys\nimport tempfile\nimport traceback\n\n";
+  out += kOwnErrors;
   if (finding.minimal.input_checks) out += "os.environ[\"AOTI_RUNTIME_CHECK_INPUTS\"] = \"1\"\n";
   out += "import torch\nimport torch._inductor.package\nimport torch.utils._pytree\n\n";
   for (const std::string& library : context.ops) out += "torch.ops.load_library(" + quoted(library) + ")\n";
@@ -206,6 +218,11 @@ std::string print_python_reproducer(const Finding& finding, const FindingContext
   main = with(main, "%BETWEEN%", calls.between);
   main = with(main, "%CALLERS%", calls.callers);
   main = with(main, "%MANY%", calls.many);
+  main = with(main, "%NOTHING%",
+              calls.callers.empty()
+                  ? "no difference"
+                  : "no difference, but threads of Python may have made these calls one after the other: "
+                    "aotifuzz replay makes them at the same time");
   return out + with(main, "%RUNS%", std::to_string(runs));
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -48,6 +49,12 @@ void require_writable(const ResultFile& file, const fs::path& place) {
     throw HarnessError("there is no such folder", where, "create " + folder.string());
   if (::access(folder.c_str(), W_OK) != 0)
     throw HarnessError("the folder may not be written to", where, "give another place, or change its permissions");
+  // What may be written to by its permissions need not take files (/proc).
+  std::string probe = (folder / ".aotifuzz-probe-XXXXXX").string();
+  const int fd = ::mkstemp(probe.data());
+  if (fd < 0) throw HarnessError("no file can be created there", where, "give another place");
+  ::close(fd);
+  ::unlink(probe.c_str());
 }
 
 }  // namespace

@@ -46,9 +46,10 @@ void AuditCommand::declare(CLI::App& app) {
   app.add_option("--out", out_, "Folder for the cases of unsafe lines (default: aotifuzz-audit/<package>)")
       ->check(not_empty());
   app.add_option(
-      "--trace", trace_,
-      "Folder that TORCH_TRACE named when the package was compiled, or that tlparse wrote of it: lines get the "
-      "guard that they come of, and its line in the model");
+         "--trace", trace_,
+         "Folder that TORCH_TRACE named when the package was compiled, or that tlparse wrote of it: lines get the "
+         "guard that they come of, and its line in the model")
+      ->check(not_empty());
   app.add_option("--html", html_, "Also write the audit to this file as a page");
   app.add_flag("--json", json_, "As one JSON document on stdout");
   app.add_option("--reference", reference_, "Archive with the ExportedProgram, where the package has none");

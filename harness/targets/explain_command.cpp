@@ -71,7 +71,8 @@ void ExplainCommand::declare(CLI::App& app) {
   package_.declare(app);
   app.add_option("--trace", trace_,
                  "Folder that TORCH_TRACE named when the package was compiled, or that tlparse wrote of it: guards and "
-                 "kernels get their lines in the model; without a package: of the last export in it");
+                 "kernels get their lines in the model; without a package: of the last export in it")
+      ->check(not_empty());
   app.add_option("--timeout", timeout_, "Time limit of one run of the case")->capture_default_str();
   app.add_option("--reduce-runs", reduce_runs_, "Most runs for the smallest input; 0 = do not look for it")
       ->check(CLI::Range(0, 1'000'000))
@@ -124,8 +125,14 @@ int ExplainCommand::run() {
   }
   std::optional<CompileTrace> trace;
   if (!trace_.empty() && unreadable.empty()) {
-    trace = read_compile_trace(trace_, info ? *info : PackageInfo{});
-    for (const std::string& note : trace->notes) report.notes.push_back("compile-time trace: " + note);
+    try {
+      trace = read_compile_trace(trace_, info ? *info : PackageInfo{});
+      for (const std::string& note : trace->notes) report.notes.push_back("compile-time trace: " + note);
+    } catch (const HarnessError& error) {
+      // What the log says is as true without the trace.
+      if (errors.empty()) throw;
+      report.notes.push_back("the compile-time trace cannot be used: " + std::string(error.what()));
+    }
   }
   for (const RecognisedError& error : errors) {
     report.found.push_back(explain_error(error, paths));

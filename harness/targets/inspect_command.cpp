@@ -7,6 +7,7 @@
 #include "package/contract_bounds.h"
 #include "package/inspect_report.h"
 #include "package/kernel_report.h"
+#include "targets/command_options.h"
 
 namespace aotifuzz {
 namespace {
@@ -33,6 +34,7 @@ void InspectCommand::declare(CLI::App& app) {
          "--trace", trace_,
          "Folder that TORCH_TRACE named when the package was compiled, or that tlparse wrote of it: where symbols, "
          "guards and kernels come from in the model")
+      ->check(not_empty())
       ->excludes(kernels);
 }
 

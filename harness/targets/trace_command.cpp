@@ -93,6 +93,9 @@ int TraceCommand::run() {
     throw HarnessError("the case is not one for this package: it has " + std::to_string(input.inputs.size()) +
                            " inputs, the package takes " + std::to_string(info.contract.inputs.size()),
                        case_, "give a case of this package");
+  if (!input.then.empty() || input.callers > 1 || input.constants != CaseConstants::kExported)
+    say("the trace is of one call, with the weights as exported: further calls, callers and other weights of the case "
+        "are left out\n");
   WorkerProcess worker(options);
   const CaseResult result = worker.run(input);
   if (!result.report) {

@@ -4,11 +4,13 @@
 #include <c10/core/InferenceMode.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <system_error>
 #include <thread>
 
-#include "oracles/leak_oracle.h"
+#include "oracles/host_values.h"
 #include "worker/error_text.h"
 #include "worker/kernel_calls.h"
 #include "worker/run_values.h"
@@ -18,25 +20,53 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+constexpr const char* kTooSlow = "too slow: the calls of the case take longer than two seconds";
+
+/// Time for calls, from now on.
+class Budget {
+ public:
+  bool spent() const { return std::chrono::duration<double>(Clock::now() - begin_).count() > CallSequence::kSeconds; }
+
+ private:
+  Clock::time_point begin_ = Clock::now();
+};
+
+/// Bit for bit, NaN equal to NaN.
+bool same(const at::Tensor& a, const at::Tensor& b) {
   if (a.defined() != b.defined()) return false;
   if (!a.defined()) return true;
   if (a.sizes() != b.sizes() || a.strides() != b.strides() || a.scalar_type() != b.scalar_type()) return false;
+  if (a.numel() == 0) return true;
   const at::Tensor dense_a = a.contiguous(), dense_b = b.contiguous();
-  return a.numel() == 0 || std::memcmp(dense_a.const_data_ptr(), dense_b.const_data_ptr(), dense_a.nbytes()) == 0;
-}
-
-bool same_bits(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i)
-    if (!same_bits(a[i], b[i])) return false;
+  if (std::memcmp(dense_a.const_data_ptr(), dense_b.const_data_ptr(), dense_a.nbytes()) == 0) return true;
+  const HostValues values_a(a), values_b(b);
+  for (int64_t i = 0; i < values_a.size(); ++i)
+    if (!HostValues::same(values_a, values_b, i)) return false;
   return true;
 }
+
+bool same(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const at::Tensor& x, const at::Tensor& y) { return same(x, y); });
+}
+
+/// Who notes kernel calls expects them one after another: while this lives, nobody does.
+class NobodyWatches {
+ public:
+  NobodyWatches() : observer_(KernelCalls::instance().observer()) { KernelCalls::instance().set_observer(nullptr); }
+  ~NobodyWatches() { KernelCalls::instance().set_observer(observer_); }
+  NobodyWatches(const NobodyWatches&) = delete;
+  NobodyWatches& operator=(const NobodyWatches&) = delete;
+
+ private:
+  KernelObserver* observer_;
+};
 
 /// What one of several callers saw.
 struct CallerResult {
   Subject::Results last;  ///< on the case's own inputs
   std::vector<at::Tensor> inputs_after;
+  bool called = false;  ///< at least once, on these
   bool differs = false;
   std::string error;  ///< inputs could not be made
 };
@@ -88,9 +118,14 @@ Subject::Results CallSequence::call_package(const Case& c, const CaseInputs& val
 }
 
 void CallSequence::run_then(const Case& c, const CaseInputs& own, RunRecord& record) {
+  const Budget budget;
   for (size_t i = 0; i < calls_.size(); ++i) {
     if (parts_.recorder) parts_.recorder->set_step("further call " + std::to_string(i + 1));
     for (int n = 0; n < calls_[i].times; ++n) {
+      if (budget.spent()) {
+        record.not_made = kTooSlow;
+        return;
+      }
       std::vector<at::Tensor> tensors;
       call_package(calls_[i].input, *calls_[i].values, parts_.errors, &tensors);
     }
@@ -104,13 +139,14 @@ void CallSequence::run_then(const Case& c, const CaseInputs& own, RunRecord& rec
 void CallSequence::run_callers(const Case& c, const CaseInputs& own, const RunRecord& first, RunRecord& record) {
   std::vector<CallerResult> results(static_cast<size_t>(c.callers));
   const size_t calls = calls_.size() + 1;
+  const Budget budget;
   const auto caller = [&](size_t number) {
     CallerResult& result = results[number];
     try {
       // Both are a thread's own.
       c10::InferenceMode no_autograd;
       at::set_num_threads(c.threads);
-      for (size_t turn = 0; turn < calls * kCallerRounds && !result.differs; ++turn) {
+      for (size_t turn = 0; turn < calls * kCallerRounds && !result.differs && !budget.spent(); ++turn) {
         const size_t at = (turn + number) % calls;
         std::vector<at::Tensor> tensors;
         if (at != 0) {
@@ -119,31 +155,37 @@ void CallSequence::run_callers(const Case& c, const CaseInputs& own, const RunRe
         }
         result.last = call_package(c, own, nullptr, &tensors);
         result.inputs_after = std::move(tensors);
+        result.called = true;
         const bool finished = result.last.outcome.kind == OutcomeKind::kFinished;
-        result.differs = finished != (first.outcome.kind == OutcomeKind::kFinished) ||
-                         (finished && !same_bits(result.last.outputs, first.outputs));
+        result.differs =
+            finished != (first.outcome.kind == OutcomeKind::kFinished) ||
+            (finished && !(same(result.last.outputs, first.outputs) && same(result.inputs_after, first.inputs_after)));
       }
     } catch (const std::exception& error) {
       result.error = text_of(error);
     }
   };
-  // Who notes kernel calls expects them one after another.
-  KernelCalls& kernels = KernelCalls::instance();
-  KernelObserver* const observer = kernels.observer();
-  kernels.set_observer(nullptr);
   if (parts_.recorder) parts_.recorder->set_step(std::to_string(c.callers) + " callers");
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < results.size(); ++i) threads.emplace_back(caller, i);
-  for (std::thread& thread : threads) thread.join();
+  {
+    const NobodyWatches kernels_run_side_by_side;
+    std::vector<std::jthread> threads;
+    try {
+      for (size_t i = 0; i < results.size(); ++i) threads.emplace_back(caller, i);
+    } catch (const std::system_error&) {
+      record.not_made = "several callers: no further thread can be made";
+    }
+  }
   at::set_num_threads(c.threads);
-  kernels.set_observer(observer);
   if (parts_.recorder) parts_.recorder->set_step("");
+  if (!record.not_made.empty()) return;
 
   CallerResult* shown = &results[0];
   for (CallerResult& result : results) {
     if (!result.error.empty()) throw std::runtime_error(result.error);
+    if (!result.called) record.not_made = kTooSlow;
     if (result.differs && !shown->differs) shown = &result;
   }
+  if (shown->differs) record.not_made.clear();
   record.outcome = std::move(shown->last.outcome);
   record.outputs = std::move(shown->last.outputs);
   record.inputs_after = std::move(shown->inputs_after);
@@ -151,10 +193,8 @@ void CallSequence::run_callers(const Case& c, const CaseInputs& own, const RunRe
 
 void CallSequence::run_many(const Case& c, const CaseInputs& own, uint64_t times, RunRecord& record) {
   record.memory_in_use.reserve(times);
-  const Clock::time_point start = Clock::now();
-  for (uint64_t n = 0; n < times; ++n) {
-    if (n >= LeakOracle::kRunsLeast && std::chrono::duration<double>(Clock::now() - start).count() > kManySeconds)
-      break;
+  const Budget budget;
+  for (uint64_t n = 0; n < times && !budget.spent(); ++n) {
     {
       std::vector<at::Tensor> tensors;
       const Subject::Results results = call_package(c, own, parts_.errors, &tensors);

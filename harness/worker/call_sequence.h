@@ -35,10 +35,9 @@ class CallSequence {
     StderrCapture* errors = nullptr;
     std::vector<c10::Device> input_devices;  ///< empty: all on the CPU
   };
-  /// Longest that a run "many" goes on once it has enough for a verdict.
-  static constexpr double kManySeconds = 2;
-  /// Rounds that each caller makes of all calls.
-  static constexpr int kCallerRounds = 3;
+  /// Longest that each of these runs goes on making calls. One that has not made all that it must by then counts as not
+  /// made: only a single call that does not end is a hang.
+  static constexpr double kSeconds = 2;
 
   explicit CallSequence(Parts parts) : parts_(std::move(parts)) {}
 
@@ -47,10 +46,10 @@ class CallSequence {
   std::string prepare(const Case& c);
   /// The further calls in order, then the package on `own`: outcome, outputs and inputs afterwards of that.
   void run_then(const Case& c, const CaseInputs& own, RunRecord& record);
-  /// All calls from `c.callers` threads at once. The outputs and inputs afterwards are those of a caller whose bits
-  /// differ from `first`'s outputs, if there is one.
+  /// All calls from `c.callers` threads at once. The outputs and inputs afterwards are those of a caller's call that
+  /// differs from `first`, NaN equal to NaN, if there is one.
   void run_callers(const Case& c, const CaseInputs& own, const RunRecord& first, RunRecord& record);
-  /// The package `times` times on `own`, fewer when it is slow; bytes in use after each.
+  /// The package `times` times on `own`, fewer when that takes too long; bytes in use after each.
   void run_many(const Case& c, const CaseInputs& own, uint64_t times, RunRecord& record);
   /// Forgets the inputs of the last case.
   void forget() { calls_.clear(); }

@@ -89,8 +89,7 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful
     if (parts_.allocator) parts_.allocator->begin_run({.stage = Stage::kMaterialise, .poison = kPoison[0]});
     current.inputs = std::make_unique<CaseInputs>(current.parsed);
     std::optional<ConstantsUpdate> constants;
-    if (current.parsed.constants != CaseConstants::kExported && !update_constants(current, report, &constants))
-      return report;
+    if (current.parsed.constants != CaseConstants::kExported) update_constants(current, report, &constants);
     judge(current, report);
     if (parts_.device && (careful || id % kProbeEvery == 0)) probe_memory(current);
     set_stage(Stage::kTeardown);
@@ -113,23 +112,20 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful
   return report;
 }
 
-/// False: the case cannot be run with other weights, and the report says why.
-bool CaseRunner::update_constants(const Current& current, CaseReport& report,
+/// Where that cannot be, the case is run with the weights as they are, and the report says why.
+void CaseRunner::update_constants(const Current& current, CaseReport& report,
                                   std::optional<ConstantsUpdate>* constants) {
   std::vector<ReferenceProgram*> references;
   for (ReferenceProgram* reference : {parts_.reference, parts_.host_reference})
     if (reference) references.push_back(reference);
   try {
     if (parts_.package) constants->emplace(current.parsed.constants, *parts_.package, std::move(references));
-    return true;
-  } catch (const HarnessError& error) {
+  } catch (const ConstantsUpdate::NotUpdated& error) {
     Verdict left_out;
     left_out.oracle = "constants";
     left_out.status = VerdictStatus::kSkip;
     left_out.reason = error.what();
     report.verdicts.push_back(std::move(left_out));
-    set_stage(Stage::kIdle);
-    return false;
   }
 }
 

@@ -65,7 +65,7 @@ class CaseRunner {
   };
   void judge(Current& current, CaseReport& report);
   void run_missing(Current& current, std::vector<RunRequest> requests, CaseReport& report);
-  bool update_constants(const Current& current, CaseReport& report, std::optional<ConstantsUpdate>* constants);
+  void update_constants(const Current& current, CaseReport& report, std::optional<ConstantsUpdate>* constants);
   std::vector<c10::IValue> values(const Current& current, std::span<const c10::Device> devices,
                                   std::vector<at::Tensor>* tensors) const;
   RunRecord run_once(Current& current, const RunRequest& request);

@@ -2,14 +2,11 @@
 
 #include <ATen/ATen.h>
 
-#include "core/error.h"
 #include "worker/error_text.h"
 #include "worker/run_values.h"
 
 namespace aotifuzz {
 namespace {
-
-constexpr const char* kNotUpdated = "constants are not updated";
 
 /// Exact, but for what lies in the subnormal range. Layout is kept.
 at::Tensor half_of(const at::Tensor& value) {
@@ -28,34 +25,34 @@ bool is_plain(const at::Tensor& value) {
 ConstantsUpdate::ConstantsUpdate(CaseConstants constants, Subject& package, std::vector<ReferenceProgram*> references)
     : package_(package), references_(std::move(references)) {
   for (const ReferenceProgram* reference : references_)
-    if (reference->writes_weights())
-      throw HarnessError("the program writes its weights", kNotUpdated, "take constants= out of the case");
+    if (reference->writes_weights()) throw NotUpdated("the program may write its weights");
+  // All of it is made before anything is changed.
   std::map<std::string, at::Tensor> halves;
   for (const auto& [fqn, value] : package_.constants()) {
     bool known = is_plain(value);
     for (const ReferenceProgram* reference : references_) known = known && reference->weight(fqn).defined();
     if (known) halves.emplace(fqn, half_of(value));
   }
-  if (halves.empty())
-    throw HarnessError("the package has no floating weight that can be updated", kNotUpdated,
-                       "take constants= out of the case");
+  if (halves.empty()) throw NotUpdated("the package has no floating weight that can be updated");
+  std::vector<std::map<std::string, at::Tensor>> values(references_.size());
+  for (size_t i = 0; i < references_.size(); ++i)
+    for (const auto& [fqn, value] : halves) values[i].emplace(fqn, value.to(references_[i]->weight(fqn).device()));
   try {
     package_.update_constants(halves, constants == CaseConstants::kSwapped);
   } catch (const std::exception& error) {
     package_.restore_constants();
-    throw HarnessError("the loader refuses: " + clean_error(text_of(error)), kNotUpdated,
-                       "take constants= out of the case");
+    throw NotUpdated("the loader refuses: " + clean_error(text_of(error)));
   }
-  for (ReferenceProgram* reference : references_) {
-    std::map<std::string, at::Tensor> values;
-    for (const auto& [fqn, value] : halves) values.emplace(fqn, value.to(reference->weight(fqn).device()));
-    reference->replace_weights(std::move(values));
-  }
+  for (size_t i = 0; i < references_.size(); ++i) references_[i]->replace_weights(std::move(values[i]));
 }
 
 ConstantsUpdate::~ConstantsUpdate() {
   for (ReferenceProgram* reference : references_) reference->replace_weights({});
-  package_.restore_constants();
+  try {
+    package_.restore_constants();
+  } catch (const std::exception&) {
+    // On the CPU the process serves no further case (WorkerProcess); elsewhere the next update restores.
+  }
 }
 
 }  // namespace aotifuzz

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,12 @@ namespace aotifuzz {
 /// reference has under the same name; weights that a compiler made numbers of the code keep their values on both sides.
 class ConstantsUpdate {
  public:
-  /// Throws HarnessError when the program writes weights, when there is none to change, or with the loader's words.
+  /// Why there are no other weights: the program may write them, there is none to change, the loader's words.
+  class NotUpdated : public std::runtime_error {
+   public:
+    using std::runtime_error::runtime_error;
+  };
+  /// Throws NotUpdated, and c10::Error or std::bad_alloc when memory runs out; nothing is changed then.
   ConstantsUpdate(CaseConstants constants, Subject& package, std::vector<ReferenceProgram*> references);
   ~ConstantsUpdate();
   ConstantsUpdate(const ConstantsUpdate&) = delete;

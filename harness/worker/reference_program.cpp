@@ -183,6 +183,11 @@ void ReferenceProgram::execute(std::vector<c10::IValue> values, const Options& o
 }
 
 bool ReferenceProgram::writes_weights() const {
+  const bool has_any = std::any_of(sources_.begin(), sources_.end(), [](const Source& source) {
+    return source.kind == GraphInput::Kind::kParameter || source.kind == GraphInput::Kind::kBuffer ||
+           source.kind == GraphInput::Kind::kTensorConstant;
+  });
+  if (!has_any) return false;
   return writes_ || std::any_of(outputs_.begin(), outputs_.end(), [](const GraphOutput& output) {
            return output.kind == GraphOutput::Kind::kBufferMutation ||
                   output.kind == GraphOutput::Kind::kParameterMutation;

@@ -92,6 +92,13 @@ TEST(GuardParser, MalformedTextIsAnError) {
     EXPECT_FALSE(parse_guard(text, joined)) << text;
 }
 
+TEST(GuardParser, WordsOfTheLanguageAreNoNames) {
+  // "1 + not - g - g" would be printed as "not - 2*g + 1", which means something else.
+  for (const char* text : {"1+ not-g-g", "x + and", "or", "min(not, 2)", "f(and)"})
+    EXPECT_FALSE(parse_size_text(text)) << text;
+  EXPECT_TRUE(parse_size_text("not x == 1 and notes == 2 or order > 3"));
+}
+
 TEST(GuardParser, DepthAndLengthAreLimited) {
   EXPECT_FALSE(parse_guard(std::string(50'000, '('), joined));
   EXPECT_FALSE(parse_guard(std::string(50'000, '-') + "1", joined));

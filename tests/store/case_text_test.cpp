@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
 #include "tests/support/arbitrary_case.h"
 
@@ -171,6 +172,20 @@ TEST(CaseText, WhatCouldNotBeRunIsRefusedWithTheReason) {
   EXPECT_EQ(verdict_on("run times=0"), "times is not from 1 to 1000");
   EXPECT_EQ(verdict_on("run checks=maybe"), "checks is neither on nor off");
   EXPECT_EQ(verdict_on("inputs y f32[4] const(1)"), "expected input, then or run, not: inputs y f32[4] const(1)");
+}
+
+TEST(CaseText, TheExampleOfTheGrammarParses) {
+  std::string text;
+  bool example = false;
+  std::ifstream header(std::string(AOTIFUZZ_SOURCE_DIR) + "/harness/store/case_text.h");
+  for (std::string line; std::getline(header, line);) {
+    example = (example || line == "///   aotifuzz-case 1") && line.starts_with("///   ");
+    if (example) text += line.substr(6) + "\n";
+  }
+  const Result<Case> c = parse_case(text);
+  ASSERT_TRUE(c) << c.error().what << ", " << c.error().where << "\n" << text;
+  EXPECT_EQ(c->then.size(), 1u);
+  EXPECT_EQ(c->constants, CaseConstants::kUpdated);
 }
 
 TEST(CaseText, FurtherCallsHaveInputsOfTheirOwn) {

@@ -4,8 +4,7 @@
 
 namespace aotifuzz {
 
-/// No further calls, callers and other weights, then fewer: all calls but one half, all but one, each once, the first
-/// instead of the last, two callers.
+/// No further calls, callers and other weights, then fewer: all calls but one half, all but one, each once, two callers.
 class CallsPass final : public ReducerPass {
  public:
   std::string_view name() const override { return "calls"; }

@@ -18,6 +18,10 @@ std::vector<Case> RunOptionsPass::propose(const Case& c, const Contract&) const 
   one([](Case& x) {
     if (x.runs > 2) x.runs = 2;
   });
+  // As few as tell of a leak.
+  one([](Case& x) {
+    if (x.runs > kLeakRunsLeast) x.runs = kLeakRunsLeast;
+  });
   one([](Case& x) { x.threads = 1; });
   one([](Case& x) { x.input_checks = false; });
   return out;
