@@ -13,12 +13,6 @@ namespace {
 /// The first run once more, in the same memory, before any other call: planned, so that it comes before them.
 const RunRequest kRepetition = subject_with({}, 0);
 
-Judgement ask(std::vector<RunRequest> requests) {
-  Judgement judgement;
-  judgement.more_runs = std::move(requests);
-  return judgement;
-}
-
 std::string what_was_done(const CaseContext& context, RunKind kind) {
   if (kind == RunKind::kSubjectCallers) return "with " + std::to_string(context.input.callers) + " callers at once";
   const size_t calls = context.input.then.size();

@@ -54,12 +54,6 @@ class Experiment {
   RunMemory memory_;
 };
 
-Judgement ask(std::vector<RunRequest> requests) {
-  Judgement judgement;
-  judgement.more_runs = std::move(requests);
-  return judgement;
-}
-
 }  // namespace
 
 std::vector<RunRequest> StableOracle::plan(const CaseContext& context) const {

@@ -31,6 +31,12 @@ Verdict fail_verdict(std::string_view oracle, VerdictClass cls, bool fault, std:
   return verdict;
 }
 
+Judgement ask(std::vector<RunRequest> more_runs) {
+  Judgement judgement;
+  judgement.more_runs = std::move(more_runs);
+  return judgement;
+}
+
 Judgement only(Verdict verdict) {
   Judgement judgement;
   judgement.verdicts.push_back(std::move(verdict));

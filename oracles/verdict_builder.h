@@ -14,6 +14,7 @@ Verdict mistrusted_verdict(std::string_view oracle, std::string reason);
 Verdict fail_verdict(std::string_view oracle, VerdictClass cls, bool fault, std::string reason,
                      std::string_view signature);
 Judgement only(Verdict verdict);
+Judgement ask(std::vector<RunRequest> more_runs);
 
 /// The contract allows the case and the reference finished. Without a reference nothing is known to be legal.
 bool is_legal(const CaseContext& context, const RunRecords& runs);

@@ -184,12 +184,9 @@ CaseResult WorkerProcess::run(const Case& c) {
   const std::string text = print_case(c);
   const auto begin = Clock::now();
   start();
-  // What an earlier case left behind would hide what the calls of this one leave, and other weights stay with a
-  // process. A device's process starts too slowly.
-  const bool other_weights = c.constants != CaseConstants::kExported;
+  // What an earlier case left behind would hide what the calls of this one leave. A device's process starts too slowly.
   const bool several_calls = !c.then.empty() || c.callers > 1 || c.runs >= kLeakRunsLeast;
-  if (!on_device() && (several_calls || other_weights || other_weights_before_)) renew();
-  other_weights_before_ = other_weights;
+  if (!on_device() && several_calls) renew();
   if (child_ < 0) await_ready();
   CaseResult result = child_ < 0 ? lost("the worker serves no more cases") : run_once(text);
   result.us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();

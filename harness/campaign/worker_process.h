@@ -87,7 +87,6 @@ class WorkerProcess final : public CaseExecutor {
   pid_t child_ = -1;  ///< serves cases; -1 = none is ready
   bool fresh_ = true;
   bool careful_ = true;
-  bool other_weights_before_ = false;  ///< the last case ran with these
   WorkerHello hello_;
   uint64_t next_id_ = 1;
   int losses_in_a_row_ = 0;

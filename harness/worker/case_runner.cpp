@@ -119,7 +119,7 @@ void CaseRunner::update_constants(const Current& current, CaseReport& report,
   for (ReferenceProgram* reference : {parts_.reference, parts_.host_reference})
     if (reference) references.push_back(reference);
   try {
-    if (parts_.package) constants->emplace(current.parsed.constants, *parts_.package, std::move(references));
+    if (parts_.package) constants->emplace(current.parsed.constants, *parts_.package, std::move(references), &spent_);
   } catch (const ConstantsUpdate::NotUpdated& error) {
     Verdict left_out;
     left_out.oracle = "constants";

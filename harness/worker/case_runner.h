@@ -47,6 +47,9 @@ class CaseRunner {
   /// other memory; kernels are judged.
   CaseReport run(uint64_t id, std::string_view case_text, bool careful = false);
 
+  /// The package is not what it was when it was loaded: another process must take the next case.
+  bool is_spent() const { return spent_; }
+
  private:
   /// Fresh memory of the n-th run of a package holds the n-th pattern: never-written memory that reaches a result
   /// differs from run to run. As float32 all are finite, as indices all are out of range.
@@ -85,6 +88,7 @@ class CaseRunner {
   std::vector<c10::Device> input_devices_;  ///< empty: all on the CPU
   CallSequence sequence_;
   int threads_ = 0;
+  bool spent_ = false;
 };
 
 }  // namespace aotifuzz

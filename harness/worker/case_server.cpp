@@ -109,6 +109,7 @@ int CaseServer::serve(const Setup& setup) {
     message.report = tracer ? tracer->run(request->id, request->case_text)
                             : runner.run(request->id, request->case_text, request->careful);
     if (!setup.channel->send(message)) return kDone;
+    if (runner.is_spent()) return kRecycled;
     if (served % kLookEvery == 0 && gauge.resident_bytes() - resident_at_start > kGrowthMax) return kRecycled;
   }
 }

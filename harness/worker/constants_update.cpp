@@ -22,8 +22,9 @@ bool is_plain(const at::Tensor& value) {
 
 }  // namespace
 
-ConstantsUpdate::ConstantsUpdate(CaseConstants constants, Subject& package, std::vector<ReferenceProgram*> references)
-    : package_(package), references_(std::move(references)) {
+ConstantsUpdate::ConstantsUpdate(CaseConstants constants, Subject& package, std::vector<ReferenceProgram*> references,
+                                 bool* spent)
+    : package_(package), references_(std::move(references)), spent_(spent) {
   for (const ReferenceProgram* reference : references_)
     if (reference->writes_weights()) throw NotUpdated("the program may write its weights");
   // All of it is made before anything is changed.
@@ -40,7 +41,7 @@ ConstantsUpdate::ConstantsUpdate(CaseConstants constants, Subject& package, std:
   try {
     package_.update_constants(halves, constants == CaseConstants::kSwapped);
   } catch (const std::exception& error) {
-    package_.restore_constants();
+    restore();
     throw NotUpdated("the loader refuses: " + clean_error(text_of(error)));
   }
   for (size_t i = 0; i < references_.size(); ++i) references_[i]->replace_weights(std::move(values[i]));
@@ -48,10 +49,14 @@ ConstantsUpdate::ConstantsUpdate(CaseConstants constants, Subject& package, std:
 
 ConstantsUpdate::~ConstantsUpdate() {
   for (ReferenceProgram* reference : references_) reference->replace_weights({});
+  restore();
+}
+
+void ConstantsUpdate::restore() {
   try {
     package_.restore_constants();
   } catch (const std::exception&) {
-    // On the CPU the process serves no further case (WorkerProcess); elsewhere the next update restores.
+    *spent_ = true;
   }
 }
 

@@ -22,14 +22,18 @@ class ConstantsUpdate {
     using std::runtime_error::runtime_error;
   };
   /// Throws NotUpdated, and c10::Error or std::bad_alloc when memory runs out; nothing is changed then.
-  ConstantsUpdate(CaseConstants constants, Subject& package, std::vector<ReferenceProgram*> references);
+  /// `spent`: set to true when the package could not be given its own weights again. It must run no further case then.
+  ConstantsUpdate(CaseConstants constants, Subject& package, std::vector<ReferenceProgram*> references, bool* spent);
   ~ConstantsUpdate();
   ConstantsUpdate(const ConstantsUpdate&) = delete;
   ConstantsUpdate& operator=(const ConstantsUpdate&) = delete;
 
  private:
+  void restore();
+
   Subject& package_;
   std::vector<ReferenceProgram*> references_;
+  bool* spent_;
 };
 
 }  // namespace aotifuzz

@@ -7,10 +7,13 @@
 
 #include <cstdlib>
 
+#include "tests/gate/own_process.h"
 #include "tests/support/fake_device.h"
 
 namespace aotifuzz {
 namespace {
+
+using test::in_own_process;
 
 using at::Tensor;
 using ::testing::ElementsAre;
@@ -97,16 +100,6 @@ Checked check(const std::string& name, size_t alignment = 1, DeviceRuntime* devi
   out.result = checks.run({.alternative = &first, .values = {7, 11}});
   checks.finish(&out.notes);
   return out;
-}
-
-template <class Body>
-void in_own_process(Body body) {
-  EXPECT_EXIT(
-      {
-        body();
-        std::exit(::testing::Test::HasFailure() ? 1 : 0);
-      },
-      ::testing::ExitedWithCode(0), "");
 }
 
 TEST(KernelChecksDeathTest, WhatIsRightOrDeclaredIsNoFinding) {

@@ -7,8 +7,12 @@
 
 #include <cstdlib>
 
+#include "tests/gate/own_process.h"
+
 namespace aotifuzz {
 namespace {
+
+using test::in_own_process;
 
 using at::Tensor;
 using ::testing::Contains;
@@ -81,16 +85,6 @@ std::vector<std::string> kinds(const GateOperator& result, bool preconditions = 
   for (const GateFinding& finding : result.findings)
     if (finding.precondition == preconditions) out.push_back(finding.kind);
   return out;
-}
-
-template <class Body>
-void in_own_process(Body body) {
-  EXPECT_EXIT(
-      {
-        body();
-        std::exit(::testing::Test::HasFailure() ? 1 : 0);
-      },
-      ::testing::ExitedWithCode(0), "");
 }
 
 TEST(OperatorJudge, KnowsWhichKernelsThereAre) {
