@@ -92,6 +92,9 @@ struct RunRecord {
   std::string not_made;                         ///< why the run could not be made; "" = it was
   std::vector<int64_t> memory_in_use;           ///< of kSubjectMany: bytes after each run that was made
   std::string thrown_in;  ///< of a run of the package that was rejected: the kernel that threw; "" = none, or not known
+  /// Of a run of the package that was rejected, in a careful case: return addresses from where the first exception was
+  /// thrown; empty: not known.
+  std::vector<uint64_t> thrown_at;
   double us = 0;
 };
 

@@ -106,9 +106,11 @@ std::string why_not_judged(const TriageContext& context, const WorkerDeath& deat
   return "";
 }
 
-std::string on_one_line(std::string stack) {
-  for (size_t at = stack.find('\n'); at != std::string::npos; at = stack.find('\n', at)) stack.replace(at, 1, " < ");
-  return stack;
+/// The line of the generated source that a stack leads to.
+void add_generated_line(const TriageContext& context, const std::string& stack, Verdict* verdict) {
+  if (!context.package || stack.empty()) return;
+  if (std::string line = crash_line(*context.package, stack); !line.empty())
+    verdict->measures.emplace_back("generated line", std::move(line));
 }
 
 /// What is known of any death, whatever its class.
@@ -121,10 +123,8 @@ void add_measures(const TriageContext& context, const WorkerDeath& death, Verdic
     if (buffer.is_argument) given += (given.empty() ? "" : "; ") + memory_buffer_text(buffer.buffer);
   if (!given.empty()) verdict->measures.emplace_back("buffers of the launch", given);
   if (death.fault_address) verdict->measures.emplace_back("fault address", hex(death.fault_address));
-  if (!death.stack.empty()) verdict->measures.emplace_back("stack", on_one_line(death.stack));
-  if (context.package)
-    if (std::string line = crash_line(*context.package, death.stack); !line.empty())
-      verdict->measures.emplace_back("generated line", std::move(line));
+  if (!death.stack.empty()) verdict->measures.emplace_back(kStack, stack_measure(death.stack));
+  add_generated_line(context, death.stack, verdict);
   if (context.has_reference)
     verdict->measures.emplace_back("reference", death.reference_accepts ? "finished" : "raised an error");
   if (!death.last_words.empty()) verdict->measures.emplace_back("last words", last_line(death.last_words));
@@ -187,7 +187,14 @@ std::string culprit_of(const Verdict& verdict) {
 bool is_hidden(const Verdict& verdict) { return verdict.oracle == "kernels"; }
 
 std::vector<Verdict> judge_result(const TriageContext& context, const Case& c, const CaseResult& result) {
-  if (result.report) return result.report->verdicts;
+  if (result.report) {
+    std::vector<Verdict> verdicts = result.report->verdicts;
+    for (Verdict& verdict : verdicts)
+      for (size_t i = 0, count = verdict.measures.size(); i < count; ++i)
+        if (verdict.measures[i].first == kStack)
+          add_generated_line(context, std::string(verdict.measures[i].second), &verdict);
+    return verdicts;
+  }
   if (result.death) return {judge_death(context, c, *result.death)};
   return {skip("worker", "no result")};
 }

@@ -77,4 +77,9 @@ std::string_view verdict_status_name(VerdictStatus status) {
   return "";
 }
 
+std::string stack_measure(std::string stack) {
+  for (size_t at = stack.find('\n'); at != std::string::npos; at = stack.find('\n', at)) stack.replace(at, 1, " < ");
+  return stack;
+}
+
 }  // namespace aotifuzz

@@ -54,4 +54,9 @@ struct Verdict {
 /// the share of what passes without a closer look; from 0.5 on: a closer look was taken, and 1 is what it permits.
 inline constexpr const char* kNearness = "nearness";
 
+/// Measure: where it happened, innermost first.
+inline constexpr const char* kStack = "stack";
+/// `stack`, which has one function a line, as that measure has it: on one line.
+std::string stack_measure(std::string stack);
+
 }  // namespace aotifuzz

@@ -26,9 +26,13 @@ std::vector<void*> frames_here() {
 SymbolicRun::SymbolicRun(const SymbolValues& values, const SymbolValues& least, const std::vector<std::string>& names)
     : values_(values), least_(least), names_(names) {
   current = this;
+  observer_before_ = observe_throws(&SymbolicRun::note_throw);
 }
 
-SymbolicRun::~SymbolicRun() { current = nullptr; }
+SymbolicRun::~SymbolicRun() {
+  observe_throws(observer_before_);
+  current = nullptr;
+}
 
 SymbolicRun::Pause::Pause() : was_(current && current->listening_) {
   if (current) current->listening_ = false;

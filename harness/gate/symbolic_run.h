@@ -7,6 +7,7 @@
 
 #include "gate/size_expr.h"
 #include "gate/source_place.h"
+#include "worker/throw_observer.h"
 
 namespace aotifuzz {
 
@@ -92,6 +93,7 @@ class SymbolicRun {
   std::string inside_aten_;
   std::map<const void*, std::vector<void*>> made_;  ///< by storage
   bool listening_ = true;
+  ThrowObserver observer_before_;
 };
 
 }  // namespace aotifuzz

@@ -73,6 +73,7 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful
   current.parsed = std::move(*parsed);
   sequence_.forget();
   const uint64_t chance = std::hash<std::string_view>()(case_text);
+  current.careful = careful;
   current.judge_kernels = careful || (parts_.kernels_every != 0 && chance % parts_.kernels_every == 0);
   current.runs_despite_index_error = careful || chance % kIndexErrorEvery == 0;
   if (current.parsed.inputs.size() != parts_.contract->inputs.size()) {
@@ -187,6 +188,7 @@ void CaseRunner::judge(Current& current, CaseReport& report) {
     context.judge_kernels |= current.trace_kernels;
   }
   name_kernels(current.records, report.verdicts);
+  name_throws(current, report.verdicts);
 }
 
 void CaseRunner::run_missing(Current& current, std::vector<RunRequest> requests, CaseReport& report) {

@@ -11,6 +11,7 @@
 #include "oracles/oracle.h"
 #include "worker/call_sequence.h"
 #include "worker/constants_update.h"
+#include "worker/crash_symbols.h"
 #include "worker/device_runtime.h"
 #include "worker/guard_allocator.h"
 #include "worker/kernel_judge.h"
@@ -38,13 +39,14 @@ class CaseRunner {
     StderrCapture* errors = nullptr;
     DeviceRuntime* device = nullptr;  ///< null: everything runs on the CPU
     KernelJudge* kernels = nullptr;   ///< null: no kernel map
+    CrashSymbols* symbols = nullptr;  ///< null: code has no names
     uint64_t kernels_every = 0;       ///< one case in so many is judged kernel by kernel; 0: only where asked
   };
   explicit CaseRunner(const Parts& parts);
 
   /// Never throws for what the case or the package does. A case text that does not parse gives one run, "parse",
   /// rejected. `careful`: see DeviceRuntime::begin_case; on a device one more run of the package looks for what needs
-  /// other memory; kernels are judged.
+  /// other memory; kernels are judged; a refusal says where it was thrown.
   CaseReport run(uint64_t id, std::string_view case_text, bool careful = false);
 
   /// The package is not what it was when it was loaded: another process must take the next case.
@@ -60,6 +62,7 @@ class CaseRunner {
     Case parsed;
     bool runs_despite_index_error = false;
     bool pass_package_over = false;
+    bool careful = false;
     bool judge_kernels = false;
     bool trace_kernels = false;  ///< some verdict asks where its wrong value comes from
     std::vector<Violation> broken;
@@ -78,6 +81,7 @@ class CaseRunner {
   bool prepare_calls(const Current& current, RunRecord& record);
   void run_calls(Current& current, const RunRequest& request, RunRecord& record);
   void judge_kernels(Current& current, RunRecord& record);
+  void name_throws(const Current& current, std::vector<Verdict>& verdicts) const;
   void bring_home(RunRecord& record) const;
   void probe_memory(Current& current);
   void set_stage(Stage stage) {

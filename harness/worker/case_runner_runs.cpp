@@ -8,6 +8,7 @@
 #include "worker/error_text.h"
 #include "worker/index_checks.h"
 #include "worker/run_values.h"
+#include "worker/throw_stack.h"
 
 namespace aotifuzz {
 namespace {
@@ -208,18 +209,34 @@ void CaseRunner::run_package(Current& current, const RunRequest& request, RunRec
       if (input.defined()) inputs.push_back(input);
     parts_.kernels->capture().begin(inputs);
   }
+  std::optional<ThrowStack> throws;
+  if (current.careful) throws.emplace();
   const auto start = std::chrono::steady_clock::now();
   Subject::Results results = parts_.package->run(inputs_given, current.parsed.input_checks, parts_.errors);
   if (parts_.device) parts_.device->end_run();
   record.us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   record.outcome = std::move(results.outcome);
   record.outputs = std::move(results.outputs);
+  if (throws && record.outcome.kind == OutcomeKind::kRejected) record.thrown_at = throws->frames();
+  throws.reset();
   // A call that throws does not return: it still counts as running.
   if (parts_.recorder && record.outcome.kind == OutcomeKind::kRejected)
     record.thrown_in = recorded_kernel(*parts_.recorder);
   if (parts_.allocator) record.damage = parts_.allocator->end_run();
   if (parts_.device) bring_home(record);
   if (kernels) judge_kernels(current, record);
+}
+
+/// As triage writes the stack of a death.
+void CaseRunner::name_throws(const Current& current, std::vector<Verdict>& verdicts) const {
+  constexpr size_t kBytesMax = 3072;
+  const RunRecord* subject = current.records.find(RunKind::kSubject);
+  if (!parts_.symbols || !subject || subject->thrown_at.empty()) return;
+  for (Verdict& verdict : verdicts) {
+    if (verdict.cls != VerdictClass::kRejectsLegal) continue;
+    const std::string text = parts_.symbols->stack_text(subject->thrown_at, true, kBytesMax);
+    if (!text.empty()) verdict.measures.emplace_back(kStack, stack_measure(text));
+  }
 }
 
 }  // namespace aotifuzz

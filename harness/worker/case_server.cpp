@@ -84,6 +84,7 @@ int CaseServer::serve(const Setup& setup) {
                      .errors = &errors,
                      .device = setup.device,
                      .kernels = setup.package->kernels(),
+                     .symbols = &setup.package->symbols(),
                      .kernels_every = setup.kernels_every});
   std::optional<TraceRunner> tracer;
   if (setup.trace)

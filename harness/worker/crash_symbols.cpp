@@ -16,7 +16,7 @@ namespace aotifuzz {
 namespace {
 
 /// Deeper frames are the worker's own.
-constexpr int kFramesShown = 16;
+constexpr size_t kFramesShown = 16;
 constexpr size_t kNameMax = 160;
 
 std::string readable(const char* symbol) {
@@ -103,20 +103,27 @@ std::string CrashSymbols::name_of(uint64_t address, bool is_return) const {
   return (info.dli_sname ? readable(info.dli_sname) : "?") + " (" + file + ")";
 }
 
-void CrashSymbols::write_stack_text(FlightRecorder& recorder) {
-  FaultEntry& fault = recorder.fault;
-  const int count = std::clamp(fault.frame_count, 0, std::min<int>(kFramesShown, FaultEntry::kFramesMax));
+std::string CrashSymbols::stack_text(std::span<const uint64_t> frames, bool first_returns, size_t bytes_max) {
+  frames = frames.first(std::min(frames.size(), kFramesShown));
   std::vector<uint64_t> addresses;
-  for (int i = 0; i < count; ++i) addresses.push_back(code_address(fault.frames[i], i > 0));
+  for (const uint64_t& frame : frames)
+    addresses.push_back(code_address(frame, first_returns || &frame != frames.data()));
   lines_.resolve(addresses);
   std::string text;
-  for (int i = 0; i < count; ++i) {
-    const std::string line = name_of(fault.frames[i], i > 0) + "\n";
-    if (line.starts_with("? (aotifuzz-worker)")) continue;  // ours, without names
-    if (text.size() + line.size() >= FaultEntry::kStackTextMax) break;
+  for (const uint64_t& frame : frames) {
+    const std::string line = name_of(frame, first_returns || &frame != frames.data()) + "\n";
+    if (line.starts_with("? (aotifuzz-worker")) continue;  // ours, without names
+    if (text.size() + line.size() > bytes_max) break;
     text += line;
   }
   if (!text.empty()) text.pop_back();
+  return text;
+}
+
+void CrashSymbols::write_stack_text(FlightRecorder& recorder) {
+  FaultEntry& fault = recorder.fault;
+  const size_t count = static_cast<size_t>(std::clamp<int>(fault.frame_count, 0, FaultEntry::kFramesMax));
+  const std::string text = stack_text({fault.frames, count}, false, FaultEntry::kStackTextMax);
   std::memcpy(fault.stack_text, text.data(), text.size());
   fault.stack_text[text.size()] = '\0';
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,10 @@ class CrashSymbols {
   /// "cpp_fused_add_embedding_0 (package)", "at::native::sum (libtorch_cpu.so)", "? (libc.so.6)". `is_return`: the
   /// address after a call.
   std::string name_of(uint64_t address, bool is_return) const;
-  /// Writes the stack of a dead process as text into its recorder, one frame a line, innermost first.
-  /// Frames of a package with line tables end in "(package, kernel.cpp:17)".
+  /// One frame a line, innermost first, `bytes_max` at most. `first_returns`: the first is an address after a call,
+  /// as the others always are. Frames of a package with line tables end in "(package, kernel.cpp:17)".
+  std::string stack_text(std::span<const uint64_t> frames, bool first_returns, size_t bytes_max);
+  /// Writes the stack of a dead process as text into its recorder.
   void write_stack_text(FlightRecorder& recorder);
 
  private:

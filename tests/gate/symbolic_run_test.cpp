@@ -1,18 +1,17 @@
-#include "gate/throw_observer.h"
-
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
 #include "gate/symbolic_run.h"
+#include "worker/throw_observer.h"
 
 namespace aotifuzz {
 namespace {
 
-TEST(ThrowObserver, IsInPlaceWhereAProgramExportsItsNames) { EXPECT_TRUE(throws_are_observed()); }
+TEST(SymbolicRun, IsInPlaceWhereAProgramExportsItsNames) { EXPECT_TRUE(throws_are_observed()); }
 
-TEST(ThrowObserver, ExceptionsOfLibrariesAreNotedAndArrive) {
+TEST(SymbolicRun, ExceptionsOfLibrariesAreNotedAndArrive) {
   const SymbolValues values;
   const std::vector<std::string> names;
   const SymbolicRun run(values, values, names);
@@ -27,7 +26,7 @@ TEST(ThrowObserver, ExceptionsOfLibrariesAreNotedAndArrive) {
   EXPECT_GT(run.throw_frames().size(), 1u);
 }
 
-TEST(ThrowObserver, OutsideOfARunExceptionsAreNobodysBusiness) {
+TEST(SymbolicRun, OutsideOfARunExceptionsAreNobodysBusiness) {
   EXPECT_THROW(throw std::runtime_error("plain"), std::runtime_error);
   EXPECT_THROW(at::empty({-1}), c10::Error);
 }
