@@ -7,6 +7,12 @@
 #include "oracles/verdict_builder.h"
 
 namespace aotifuzz {
+namespace {
+
+/// How many times as many runs a growth must go on for.
+constexpr uint64_t kLonger = 3;
+
+}  // namespace
 
 std::vector<RunRequest> LeakOracle::plan(const CaseContext& context) const {
   std::vector<RunRequest> out;
@@ -39,6 +45,14 @@ Judgement LeakOracle::judge(const CaseContext& context, const RunRecords& runs) 
   if (many->memory_in_use.size() < kRunsLeast) return only(skip_verdict(name(), "too few runs"));
   const double grown = bytes_per_run(many->memory_in_use);
   if (grown == 0) return only(pass_verdict(name()));
+  // The host allocator's own bookkeeping grows by some bytes a call for a while, and then no more; a leak goes on.
+  const RunRequest further{RunKind::kSubjectMany, kLonger * static_cast<uint64_t>(context.input.runs)};
+  const RunRecord* longer = runs.find(further);
+  if (!longer) return Judgement{{}, {further}};
+  if (longer->outcome.kind == OutcomeKind::kOutOfMemory) return only(skip_verdict(name(), "out-of-memory"));
+  if (longer->memory_in_use.size() < kRunsLeast) return only(skip_verdict(name(), "too few runs"));
+  const double goes_on = bytes_per_run(longer->memory_in_use);
+  if (goes_on < grown / 2 || goes_on > 2 * grown) return only(pass_verdict(name()));
   const bool fault = is_legal(context, runs) && !(refused && context.input.input_checks);
   Verdict verdict = fail_verdict(name(), VerdictClass::kLeak, fault,
                                  "memory in use grows by " + std::to_string(std::llround(grown)) + " bytes with each " +

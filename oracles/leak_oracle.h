@@ -11,10 +11,11 @@ namespace aotifuzz {
 /// and by torch's CPU allocator, exact to the byte. Memory of a device is not looked at.
 ///
 /// Plans:  where a case asks for kRunsLeast runs or more.
+/// Asks:   for three times as many runs, where memory grew.
 /// Skips:  fewer runs fitted into the time; a package on a device; out of memory; an illegal input that the package did
-/// not refuse. Fails:  leak, where memory grows steadily once caches are warm (bytes_per_run). Fault: a legal input,
-/// unless the
-///         package refused it with input checks on; else gap.
+///         not refuse.
+/// Fails:  leak, where memory grows steadily once caches are warm (bytes_per_run), and goes on so in the further runs.
+///         Fault: a legal input, unless the package refused it with input checks on; else gap.
 class LeakOracle final : public Oracle {
  public:
   static constexpr uint64_t kRunsLeast = kLeakRunsLeast;

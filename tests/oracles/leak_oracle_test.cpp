@@ -58,6 +58,18 @@ TEST(LeakOracle, WhatARefusalLosesIsAGapWithChecksOn) {
   EXPECT_FALSE(scenario.verdict("leak").fault);
 }
 
+TEST(LeakOracle, GrowthThatDoesNotGoOnIsTheAllocatorsOwn) {
+  Scenario scenario = make_scenario();
+  scenario.memory_in_use = memory(32, [](size_t n) { return n % 2 == 0 ? 64 : 0; });
+  EXPECT_EQ(scenario.verdict("leak").status, VerdictStatus::kFail);
+  scenario.memory_in_use_further = memory(96, [](size_t) { return 0; });
+  EXPECT_EQ(scenario.verdict("leak").status, VerdictStatus::kPass);
+  scenario.memory_in_use_further = memory(96, [](size_t n) { return n % 8 == 0 ? 16 : 0; });
+  EXPECT_EQ(scenario.verdict("leak").status, VerdictStatus::kPass) << "at another rate";
+  scenario.memory_in_use_further = memory(LeakOracle::kRunsLeast - 1, [](size_t) { return 32; });
+  EXPECT_EQ(scenario.verdict("leak").reason, "too few runs");
+}
+
 TEST(LeakOracle, TooFewRunsAndIllegalInputsAreSkipped) {
   Scenario scenario = make_scenario();
   scenario.memory_in_use = memory(LeakOracle::kRunsLeast - 1, [](size_t) { return 128; });

@@ -62,6 +62,7 @@ struct Scenario {
   /// The first run repeated, after other calls, and with several callers; none: as the first.
   std::optional<RunRecord> repetition, then, callers;
   std::vector<int64_t> memory_in_use = std::vector<int64_t>(LeakOracle::kRunsLeast, 1000);
+  std::optional<std::vector<int64_t>> memory_in_use_further;  ///< when asked for more runs; none: the same again
   KernelRecord kernels;  ///< of the run whose kernels are judged; one call by default
   /// Applied to the outputs of referee runs: lets a test make the reference side the odd one.
   std::function<void(RunRecord&)> change_referee;
