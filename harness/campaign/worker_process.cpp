@@ -183,10 +183,10 @@ WorkerProcess::Clock::time_point WorkerProcess::case_deadline() const {
 CaseResult WorkerProcess::run(const Case& c) {
   const std::string text = print_case(c);
   const auto begin = Clock::now();
-  start();
   // What an earlier case left behind would hide what the calls of this one leave. A device's process starts too slowly.
   const bool several_calls = !c.then.empty() || c.callers > 1 || c.runs >= kLeakRunsLeast;
   if (!on_device() && several_calls) renew();
+  start();  // after that: a program that was killed in the meantime cannot renew its process
   if (child_ < 0) await_ready();
   CaseResult result = child_ < 0 ? lost("the worker serves no more cases") : run_once(text);
   result.us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();

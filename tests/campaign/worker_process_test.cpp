@@ -165,6 +165,20 @@ TEST(WorkerProcess, WhatEarlierCallsLeftIsGoneBeforeACaseOfSeveralCalls) {
   EXPECT_EQ(worker.counters().deaths, 0u);
 }
 
+TEST(WorkerProcess, AProgramKilledBetweenCasesIsStartedAgainBeforeACaseOfSeveralCalls) {
+  WorkerProcess worker(fake_worker("serve"));
+  Case several = sized_case(test::kPass);
+  several.then.push_back({several.inputs, 1});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(worker.run(sized_case(test::kPass)).report);
+    ASSERT_EQ(::kill(worker.start().pid, SIGKILL), 0);
+    const CaseResult result = worker.run(several);
+    EXPECT_TRUE(result.report);
+    EXPECT_TRUE(result.fresh_child);
+  }
+  EXPECT_EQ(worker.counters().starts, 4u);
+}
+
 TEST(WorkerProcess, ADeviceFaultIsTakenOverByASpare) {
   WorkerProcess worker(fake_worker("direct"));
   for (int i = 0; i < 6; ++i) {

@@ -93,7 +93,8 @@ TEST(InjectedFaults, AKilledWorkerCostsTheCaseInFlight) {
   std::this_thread::sleep_for(milliseconds(1500));
   campaign.send(SIGINT);
   const Ended ended = campaign.wait();
-  ASSERT_EQ(ended.exit_code, 0) << ended.err << ended.out;
+  ASSERT_EQ(ended.exit_code, 0) << "signal " << ended.signal << " after " << killed << " kills\n"
+                                << ended.err << ended.out;
   const json summary = json::parse(ended.out);
   EXPECT_GT(summary["cases"], 100 * killed / 20);
   EXPECT_EQ(summary["known_faults"], 0) << "a kill is no fault of the package: " << summary["findings"].dump(1);
