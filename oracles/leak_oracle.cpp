@@ -52,15 +52,15 @@ Judgement LeakOracle::judge(const CaseContext& context, const RunRecords& runs) 
   if (longer->outcome.kind == OutcomeKind::kOutOfMemory) return only(skip_verdict(name(), "out-of-memory"));
   if (longer->memory_in_use.size() < kRunsLeast) return only(skip_verdict(name(), "too few runs"));
   const double goes_on = bytes_per_run(longer->memory_in_use);
-  if (goes_on < grown / 2 || goes_on > 2 * grown) return only(pass_verdict(name()));
+  if (goes_on < grown / 2) return only(pass_verdict(name()));
   const bool fault = is_legal(context, runs) && !(refused && context.input.input_checks);
   Verdict verdict = fail_verdict(name(), VerdictClass::kLeak, fault,
-                                 "memory in use grows by " + std::to_string(std::llround(grown)) + " bytes with each " +
-                                     (refused ? "refused call" : "call") + " of the package",
+                                 "memory in use grows by " + std::to_string(std::llround(goes_on)) +
+                                     " bytes with each " + (refused ? "refused call" : "call") + " of the package",
                                  refused ? "refused calls" : "calls");
-  verdict.measures.emplace_back("runs", std::to_string(many->memory_in_use.size()));
-  verdict.measures.emplace_back("bytes in use after the first", std::to_string(many->memory_in_use.front()));
-  verdict.measures.emplace_back("bytes in use after the last", std::to_string(many->memory_in_use.back()));
+  verdict.measures.emplace_back("runs", std::to_string(longer->memory_in_use.size()));
+  verdict.measures.emplace_back("bytes in use after the first", std::to_string(longer->memory_in_use.front()));
+  verdict.measures.emplace_back("bytes in use after the last", std::to_string(longer->memory_in_use.back()));
   return only(std::move(verdict));
 }
 

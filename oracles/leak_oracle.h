@@ -14,7 +14,8 @@ namespace aotifuzz {
 /// Asks:   for three times as many runs, where memory grew.
 /// Skips:  fewer runs fitted into the time; a package on a device; out of memory; an illegal input that the package did
 ///         not refuse.
-/// Fails:  leak, where memory grows steadily once caches are warm (bytes_per_run), and goes on so in the further runs.
+/// Fails:  leak, where memory grows steadily once caches are warm (bytes_per_run), and at half that rate
+///         or more in the further runs. Measures are of these.
 ///         Fault: a legal input, unless the package refused it with input checks on; else gap.
 class LeakOracle final : public Oracle {
  public:

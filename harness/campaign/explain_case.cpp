@@ -16,12 +16,6 @@
 namespace aotifuzz {
 namespace {
 
-std::string measure(const Verdict& verdict, std::string_view name) {
-  for (const auto& [key, value] : verdict.measures)
-    if (key == name) return value;
-  return {};
-}
-
 const RunSummary* run_named(const CaseReport& report, std::string_view name) {
   for (const RunSummary& run : report.runs)
     if (run.run == name) return &run;

@@ -106,8 +106,9 @@ std::string why_not_judged(const TriageContext& context, const WorkerDeath& deat
   return "";
 }
 
-/// The line of the generated source that a stack leads to.
-void add_generated_line(const TriageContext& context, const std::string& stack, Verdict* verdict) {
+/// The line of the generated source that the verdict's stack leads to.
+void add_generated_line(const TriageContext& context, Verdict* verdict) {
+  const std::string stack = measure(*verdict, kStack);
   if (!context.package || stack.empty()) return;
   if (std::string line = crash_line(*context.package, stack); !line.empty())
     verdict->measures.emplace_back("generated line", std::move(line));
@@ -124,7 +125,7 @@ void add_measures(const TriageContext& context, const WorkerDeath& death, Verdic
   if (!given.empty()) verdict->measures.emplace_back("buffers of the launch", given);
   if (death.fault_address) verdict->measures.emplace_back("fault address", hex(death.fault_address));
   if (!death.stack.empty()) verdict->measures.emplace_back(kStack, stack_measure(death.stack));
-  add_generated_line(context, death.stack, verdict);
+  add_generated_line(context, verdict);
   if (context.has_reference)
     verdict->measures.emplace_back("reference", death.reference_accepts ? "finished" : "raised an error");
   if (!death.last_words.empty()) verdict->measures.emplace_back("last words", last_line(death.last_words));
@@ -190,9 +191,7 @@ std::vector<Verdict> judge_result(const TriageContext& context, const Case& c, c
   if (result.report) {
     std::vector<Verdict> verdicts = result.report->verdicts;
     for (Verdict& verdict : verdicts)
-      for (size_t i = 0, count = verdict.measures.size(); i < count; ++i)
-        if (verdict.measures[i].first == kStack)
-          add_generated_line(context, std::string(verdict.measures[i].second), &verdict);
+      if (verdict.status == VerdictStatus::kFail) add_generated_line(context, &verdict);
     return verdicts;
   }
   if (result.death) return {judge_death(context, c, *result.death)};

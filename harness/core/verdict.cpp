@@ -77,6 +77,12 @@ std::string_view verdict_status_name(VerdictStatus status) {
   return "";
 }
 
+std::string measure(const Verdict& verdict, std::string_view name) {
+  for (const auto& [key, value] : verdict.measures)
+    if (key == name) return value;
+  return {};
+}
+
 std::string stack_measure(std::string stack) {
   for (size_t at = stack.find('\n'); at != std::string::npos; at = stack.find('\n', at)) stack.replace(at, 1, " < ");
   return stack;

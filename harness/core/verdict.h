@@ -50,6 +50,9 @@ struct Verdict {
   std::vector<std::pair<std::string, std::string>> measures;
 };
 
+/// The measure of this name, the first of several; "" = there is none.
+std::string measure(const Verdict& verdict, std::string_view name);
+
 /// Measure of a passed comparison: how near its largest difference is to being a fault. Below 0.5: twice the number is
 /// the share of what passes without a closer look; from 0.5 on: a closer look was taken, and 1 is what it permits.
 inline constexpr const char* kNearness = "nearness";

@@ -227,14 +227,12 @@ void CaseRunner::run_package(Current& current, const RunRequest& request, RunRec
   if (kernels) judge_kernels(current, record);
 }
 
-/// As triage writes the stack of a death.
 void CaseRunner::name_throws(const Current& current, std::vector<Verdict>& verdicts) const {
-  constexpr size_t kBytesMax = 3072;
   const RunRecord* subject = current.records.find(RunKind::kSubject);
   if (!parts_.symbols || !subject || subject->thrown_at.empty()) return;
   for (Verdict& verdict : verdicts) {
     if (verdict.cls != VerdictClass::kRejectsLegal) continue;
-    const std::string text = parts_.symbols->stack_text(subject->thrown_at, true, kBytesMax);
+    const std::string text = parts_.symbols->stack_text(subject->thrown_at, true, FaultEntry::kStackTextMax);
     if (!text.empty()) verdict.measures.emplace_back(kStack, stack_measure(text));
   }
 }

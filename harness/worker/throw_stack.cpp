@@ -5,8 +5,6 @@
 namespace aotifuzz {
 namespace {
 
-/// Deeper than any op below a package's run.
-constexpr int kFramesMax = 64;
 /// note() and __cxa_throw.
 constexpr int kOwnFrames = 2;
 
@@ -25,10 +23,13 @@ ThrowStack::~ThrowStack() {
 }
 
 void ThrowStack::note() {
-  if (!current || !current->frames_.empty()) return;
-  void* frames[kFramesMax];
-  const int count = backtrace(frames, kFramesMax);
-  for (int i = kOwnFrames; i < count; ++i) current->frames_.push_back(reinterpret_cast<uint64_t>(frames[i]));
+  if (current && current->count_ == 0) current->count_ = backtrace(current->frames_, kFramesMax);
+}
+
+std::vector<uint64_t> ThrowStack::frames() const {
+  std::vector<uint64_t> out;
+  for (int i = kOwnFrames; i < count_; ++i) out.push_back(reinterpret_cast<uint64_t>(frames_[i]));
+  return out;
 }
 
 }  // namespace aotifuzz

@@ -8,8 +8,8 @@
 namespace aotifuzz {
 
 /// Keeps where the first exception of this thread was thrown while this lives: what fails deep inside is often thrown
-/// again, with less in it, by those who called it. Ten microseconds for that one exception, nothing for the others. One
-/// at a time.
+/// again, with less in it, by those who called it. Noting it allocates nothing: what is thrown may be std::bad_alloc.
+/// One at a time in a thread.
 class ThrowStack {
  public:
   ThrowStack();
@@ -18,13 +18,16 @@ class ThrowStack {
   ThrowStack& operator=(const ThrowStack&) = delete;
 
   /// Return addresses, innermost first; empty: nothing was thrown.
-  const std::vector<uint64_t>& frames() const { return frames_; }
+  std::vector<uint64_t> frames() const;
 
  private:
+  /// Deeper than any op below a package's run.
+  static constexpr int kFramesMax = 64;
   static void note();
 
   ThrowObserver before_;
-  std::vector<uint64_t> frames_;
+  void* frames_[kFramesMax];
+  int count_ = 0;
 };
 
 }  // namespace aotifuzz

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -18,6 +19,7 @@ namespace aotifuzz::test {
 namespace {
 
 using nlohmann::json;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
@@ -362,6 +364,21 @@ TEST(Commands, AStrayReadIsPinnedToKernelBufferAndBrokenRelation) {
   EXPECT_THAT(ended.out, HasSubstr("0 bytes past the end of input idx (24 bytes) in cpp_fused_add_embedding_0"));
   EXPECT_THAT(ended.out, HasSubstr("idx.size(1) = 3, x.size(1) = 500"));
   EXPECT_THAT(ended.out, HasSubstr("stack: cpp_fused_add_embedding_0"));
+}
+
+TEST(Commands, ARefusalOfALegalInputSaysWhereItWasThrown) {
+  PACKED(package, kClean);
+  const ScratchFolder scratch;
+  std::ofstream(scratch / "case.txt")
+      << "aotifuzz-case 1\ninput x f32[1,3,16] const(0)\ninput idx i64[1,3] const(0)\nrun checks=on\n";
+  const Ended ended = aotifuzz({"replay", scratch / "case.txt", "--package", package, "--times", "2"});
+  EXPECT_THAT(ended.out, HasSubstr("rejects-legal"));
+  EXPECT_THAT(ended.out, ContainsRegex("stack: [^\n]*check_input_0[^\n]*\\(package"));
+  const json about = json::parse(aotifuzz({"inspect", package, "--json"}).out);
+  int minor = 0;
+  ASSERT_EQ(std::sscanf(about["pack"]["torch"].get<std::string>().c_str(), "2.%d", &minor), 1);
+  if (minor >= 15)  // packages have line tables from there on
+    EXPECT_THAT(ended.out, ContainsRegex("generated line: wrapper.cpp:[0-9]+: throw"));
 }
 
 TEST(Commands, InspectPrintsTextAndJson) {

@@ -1,15 +1,12 @@
+#include "gate/symbolic_run.h"
+
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include "gate/symbolic_run.h"
-#include "worker/throw_observer.h"
-
 namespace aotifuzz {
 namespace {
-
-TEST(SymbolicRun, IsInPlaceWhereAProgramExportsItsNames) { EXPECT_TRUE(throws_are_observed()); }
 
 TEST(SymbolicRun, ExceptionsOfLibrariesAreNotedAndArrive) {
   const SymbolValues values;

@@ -66,6 +66,10 @@ TEST(LeakOracle, GrowthThatDoesNotGoOnIsTheAllocatorsOwn) {
   EXPECT_EQ(scenario.verdict("leak").status, VerdictStatus::kPass);
   scenario.memory_in_use_further = memory(96, [](size_t n) { return n % 8 == 0 ? 16 : 0; });
   EXPECT_EQ(scenario.verdict("leak").status, VerdictStatus::kPass) << "at another rate";
+  scenario.memory_in_use_further = memory(96, [](size_t) { return 512; });
+  const Verdict faster = scenario.verdict("leak");
+  EXPECT_EQ(faster.status, VerdictStatus::kFail) << "what grows faster and faster is a leak all the more";
+  EXPECT_NE(faster.reason.find("512 bytes with each call"), std::string::npos) << faster.reason;
   scenario.memory_in_use_further = memory(LeakOracle::kRunsLeast - 1, [](size_t) { return 32; });
   EXPECT_EQ(scenario.verdict("leak").reason, "too few runs");
 }

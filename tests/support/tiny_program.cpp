@@ -283,10 +283,9 @@ Judgement Scenario::judge(const Oracle& oracle, std::vector<RunKind> missing) co
     if (judgement.more_runs.empty()) return judgement;
     for (const RunRequest& request : judgement.more_runs) {
       if (records.find(request) || !wanted(request.kind)) continue;
-      RunRecord record =
-          request.kind == RunKind::kSubjectMany ? copy_of(subject, request) : program.run(request, inputs);
-      if (request.kind == RunKind::kSubjectMany)
-        record.memory_in_use = memory_in_use_further ? *memory_in_use_further : memory_in_use;
+      const bool many = request.kind == RunKind::kSubjectMany;
+      RunRecord record = many ? copy_of(subject, request) : program.run(request, inputs);
+      if (many) record.memory_in_use = memory_in_use_further.value_or(memory_in_use);
       if (change_referee) change_referee(record);
       records.add(std::move(record));
     }

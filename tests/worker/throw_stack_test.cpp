@@ -32,6 +32,12 @@ TEST(ThrowStack, TheFirstExceptionCounts) {
   EXPECT_FALSE(first.empty());
 }
 
+TEST(ThrowStack, WhoWasToldBeforeIsToldAgainAfterIt) {
+  const ThrowObserver before = observe_throws(nullptr);
+  { ThrowStack throws; }
+  EXPECT_EQ(observe_throws(before), nullptr);
+}
+
 TEST(ThrowStack, OutsideNothingIsKept) {
   { ThrowStack throws; }
   EXPECT_THROW(throw std::runtime_error("plain"), std::runtime_error);
