@@ -80,7 +80,7 @@ CiItem campaign_item(const CampaignResult& result, const std::string& suite) {
 }
 
 CiItem replay_item(const CorpusEntry& entry, const ReplayResult& result, const std::string& suite,
-                   const ReplayCounting& counting) {
+                   const ReplayCounting& counting, const std::string& options) {
   using Status = ReplayResult::Status;
   CiItem item;
   item.suite = suite;
@@ -93,7 +93,8 @@ CiItem replay_item(const CorpusEntry& entry, const ReplayResult& result, const s
     item.message += ": " + finding_key(*verdict) + (verdict->reason.empty() ? "" : ": " + verdict->reason);
     item.detail = lines_of(*verdict);
   }
-  item.detail += (result.note.empty() ? "" : result.note + "\n") + replay_command(entry.path) + "\n";
+  item.detail += (result.note.empty() ? "" : result.note + "\n") + replay_command(entry.path) +
+                 (options.empty() ? "" : " " + options) + "\n";
   if (counting.expect_failing) {
     if (!is_surprise(result)) return item;
     item.status = CiStatus::kFailed;

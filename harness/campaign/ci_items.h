@@ -25,8 +25,9 @@ struct ReplayCounting {
   bool fail_on_gaps = false;
   bool expect_failing = false;  ///< a corpus of known failures: an error is what is fixed or changed
 };
+/// `options`: of the command that replays it, beside the case.
 CiItem replay_item(const CorpusEntry& entry, const ReplayResult& result, const std::string& suite,
-                   const ReplayCounting& counting);
+                   const ReplayCounting& counting, const std::string& options = "");
 
 /// A case of a known issue that no longer fails: an error when `strict`, else a warning. Passed or skipped otherwise.
 CiItem known_case_item(const KnownCase& known, const std::string& suite, bool strict);

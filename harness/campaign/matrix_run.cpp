@@ -77,7 +77,8 @@ class Run {
   VersionMatrix matrix() {
     read_packages();
     for (const std::string& path : request_.cases) subjects_.push_back(read_subject(path));
-    for (const TorchBuild& build : request_.builds) packed_.push_back(pack_recipes(build, recipes_, folder_of(build)));
+    for (const TorchBuild& build : request_.builds)
+      packed_.push_back(pack_recipes(build, recipes_, folder_of(build), request_.pack_limit));
     VersionMatrix out;
     for (const TorchBuild& build : request_.builds) out.versions.push_back(build.version);
     for (const Subject& subject : subjects_) out.rows.push_back(row_of(subject));

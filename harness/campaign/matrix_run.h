@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct MatrixRequest {
   std::vector<std::string> packages;  ///< "2.11.0=old.pt2", or "any.pt2" for all versions; empty: pack the recipes
   std::function<SessionRequest(const CorpusEntry&, const std::string& package, const std::string& torch)> session;
   int times = 5;
+  std::chrono::seconds pack_limit{0};  ///< of one recipe; 0 = none
 };
 
 /// Replays every case with every version: on the package given for it, else on one that is packed from the case's model

@@ -100,22 +100,24 @@ bool is_crash(int signal) {
 }
 
 /// One process for all of `recipes`, which lie in one folder, in their order. Its exit status as waitpid gives it.
-int pack_once(const TorchBuild& build, const std::vector<RecipeSource>& recipes, const std::string& folder) {
+int pack_once(const TorchBuild& build, const std::vector<RecipeSource>& recipes, const std::string& folder,
+              std::chrono::seconds limit) {
   const std::string failures = folder + "/" + kFailures;
   fs::remove(failures);
   std::vector<std::string> words = {build.python, "-m", "aotifuzz_pack"};
   for (const RecipeSource& source : recipes) words.push_back(source.file + ":" + source.function);
-  for (const std::string& word : {std::string("-o"), folder, std::string("--failures"), failures})
+  for (const std::string& word : {std::string("-o"), folder, std::string("--failures"), failures,
+                                  std::string("--limit"), std::to_string(limit.count())})
     words.push_back(word);
   return run_to_stderr(std::move(words), environment_for(build));
 }
 
 /// Whatever one recipe does to the process, the others get their turn: each round settles one at least.
 void pack_folder(const TorchBuild& build, std::vector<RecipeSource> left, const std::string& folder,
-                 std::map<std::string, PackedRecipe>* out) {
+                 std::chrono::seconds limit, std::map<std::string, PackedRecipe>* out) {
   make_folder(folder);
   while (!left.empty()) {
-    const int status = pack_once(build, left, folder);
+    const int status = pack_once(build, left, folder, limit);
     const std::map<std::string, PackedRecipe> failed = read_failures(folder + "/" + kFailures);
     std::vector<RecipeSource> next;
     bool blamed = false;
@@ -178,7 +180,7 @@ RecipeSource recipe_of(const CorpusEntry& entry, const std::string& scratch) {
 }
 
 std::map<std::string, PackedRecipe> pack_recipes(const TorchBuild& build, const std::vector<RecipeSource>& recipes,
-                                                 const std::string& folder) {
+                                                 const std::string& folder, std::chrono::seconds limit) {
   if (recipes.empty()) return {};
   if (build.python.empty() || build.pack.empty())
     throw HarnessError("the worker for torch " + build.version.text() + " comes without Python: it cannot pack models",
@@ -189,7 +191,7 @@ std::map<std::string, PackedRecipe> pack_recipes(const TorchBuild& build, const 
   std::map<std::string, PackedRecipe> out;
   for (const auto& [sources, own] : by_folder)
     pack_folder(build, own, folder + "/" + std::to_string(std::distance(by_folder.begin(), by_folder.find(sources))),
-                &out);
+                limit, &out);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,9 +32,9 @@ struct PackedRecipe {
 };
 
 /// Packs recipes with the torch of one build below `folder`, through pack's cache; its progress goes to stderr. By key,
-/// one for each of `recipes`: whatever one does, the others are packed. Throws HarnessError when the build has no
-/// Python or that does not start.
+/// one for each of `recipes`: whatever one does, the others are packed, and none takes longer than `limit` (0: none).
+/// Throws HarnessError when the build has no Python or that does not start.
 std::map<std::string, PackedRecipe> pack_recipes(const TorchBuild& build, const std::vector<RecipeSource>& recipes,
-                                                 const std::string& folder);
+                                                 const std::string& folder, std::chrono::seconds limit);
 
 }  // namespace aotifuzz

@@ -207,7 +207,7 @@ std::vector<CiItem> matrix_items(const VersionMatrix& matrix, bool expect_failin
         entry.path = row.path;
         entry.name = row.name;
         entry.expectation = row.expectation;
-        items.push_back(replay_item(entry, *cell.replay, suite, {fail_on_gaps, expect_failing}));
+        items.push_back(replay_item(entry, *cell.replay, suite, {fail_on_gaps, expect_failing}, matrix.options));
       } else {
         items.push_back(
             not_run_item(row.path, suite, std::string(matrix_status_name(cell.status)) + ": " + cell.detail));

@@ -36,6 +36,7 @@ struct MatrixRow {
 struct VersionMatrix {
   std::vector<TorchVersion> versions;
   std::vector<MatrixRow> rows;
+  std::string options;  ///< of `replay`, with which one of the cases comes out like this again
 };
 
 /// Where the answer changes from one version to the next: "right from 2.13.0 on; fails from 2.15.0 on", "fails in

@@ -22,6 +22,23 @@ std::vector<std::string> tensor_names(const PackageInfo& package) {
   return out;
 }
 
+/// The dimension that names the symbol that `dim` is; "" when it is none.
+std::string symbol_dimension(const Contract& contract, const std::string& dim) {
+  const Expr* size = size_of(contract, dim);
+  if (!size || size->op() != ExprOp::kSymbol) return "";
+  for (const SymbolSpec& symbol : contract.symbols)
+    if (symbol.name == size->name()) return symbol.dim;
+  return "";
+}
+
+void aim_at(const Contract& contract, const std::string& dim, int64_t value, SizeTargets& targets) {
+  const std::string symbol = symbol_dimension(contract, dim);
+  if (symbol.empty()) return;
+  for (const int64_t delta : {-1, 0, 1})
+    if (int64_t beside = 0; !__builtin_add_overflow(value, delta, &beside) && beside >= 0)
+      targets.values[symbol].insert(beside);
+}
+
 }  // namespace
 
 std::string SizeAssumption::text() const { return dim + " == " + (other.empty() ? std::to_string(value) : other); }
@@ -63,6 +80,29 @@ std::vector<SizeAssumption> size_assumptions(const PackageInfo& package) {
     }
   }
   return out;
+}
+
+SizeTargets assumption_targets(const PackageInfo& package) {
+  SizeTargets targets;
+  if (!package.compiled || !package.contract.declared) return targets;
+  const Contract& contract = package.contract;
+  for (const SizeAssumption& one : size_assumptions(package)) {
+    if (one.declared) continue;
+    const std::string other = one.other.empty() ? "" : symbol_dimension(contract, one.other);
+    const std::string dim = symbol_dimension(contract, one.dim);
+    if (one.other.empty())
+      aim_at(contract, one.dim, one.value, targets);
+    else if (!dim.empty() && !other.empty() && dim != other)
+      targets.related.emplace_back(dim, other);
+  }
+  const std::vector<std::string> names = tensor_names(package);
+  for (const InputCheck& check : package.compiled->checks) {
+    if (check.kind != InputCheck::Kind::kMinSize && check.kind != InputCheck::Kind::kMaxSize) continue;
+    if (check.input < 0 || static_cast<size_t>(check.input) >= names.size()) continue;
+    aim_at(contract, names[static_cast<size_t>(check.input)] + ".size(" + std::to_string(check.dim) + ")", check.value,
+           targets);
+  }
+  return targets;
 }
 
 }  // namespace aotifuzz

@@ -17,6 +17,9 @@ namespace {
 
 constexpr int64_t kPrimes[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71};
 
+/// At which two sizes that may be related are tried.
+constexpr int64_t kRelatedSizes[] = {2, 5, 17};
+
 /// Sizes at which generated code changes its path: vector widths, tiles, powers of two and their neighbours.
 std::vector<int64_t> usual_landmarks() {
   std::set<int64_t> out = {0, 1, 2, 3, 5, 7, 11, 13, 23, 47, 97, 193, 769, 1531};
@@ -27,9 +30,10 @@ std::vector<int64_t> usual_landmarks() {
 
 class BoundsFinder {
  public:
-  BoundsFinder(const Contract& contract, int64_t elements_max)
+  BoundsFinder(const Contract& contract, int64_t elements_max, const SizeTargets& targets)
       : contract_(contract),
         elements_max_(elements_max),
+        targets_(targets),
         space_(contract),
         solver_(space_),
         search_(space_, solver_, elements_max) {}
@@ -160,6 +164,8 @@ class BoundsFinder {
       values.insert(bounds.min + delta * bounds.step);
       if (bounds.max) values.insert(*bounds.max - delta * bounds.step);
     }
+    if (const auto targets = targets_.values.find(bounds.dim); targets != targets_.values.end())
+      values.insert(targets->second.begin(), targets->second.end());
     int64_t largest = bounds.min;
     for (int64_t value : values) {
       if (value < bounds.min || (bounds.max && value > *bounds.max)) continue;
@@ -209,6 +215,10 @@ class BoundsFinder {
         break;
       }
     }
+    for (const auto& [a, b] : targets_.related)
+      for (int64_t value : kRelatedSizes)
+        for (int64_t other : {value, value + 1, value - 1, int64_t{1}, 2 * value})
+          add(search_.accepted({{a, value}, {b, other}}));
     for (const Assignment& edge : edges_) add(edge);
     seeds_.insert(seeds_.end(), edges_.begin(), edges_.end());
   }
@@ -269,6 +279,7 @@ class BoundsFinder {
 
   const Contract& contract_;
   const int64_t elements_max_;
+  const SizeTargets& targets_;
   DimensionSpace space_;
   ContractSolver solver_;
   AssignmentSearch search_;
@@ -279,8 +290,8 @@ class BoundsFinder {
 
 }  // namespace
 
-ContractBounds compute_bounds(const Contract& contract, int64_t elements_max) {
-  return BoundsFinder(contract, elements_max).find();
+ContractBounds compute_bounds(const Contract& contract, int64_t elements_max, const SizeTargets& targets) {
+  return BoundsFinder(contract, elements_max, targets).find();
 }
 
 }  // namespace aotifuzz

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/contract.h"
@@ -33,7 +35,14 @@ struct ContractBounds {
   std::vector<std::string> notes;  ///< what was not solved and why
 };
 
-/// Deterministic. `elements_max` bounds the elements of each input in the assignments proposed (memory, time).
-ContractBounds compute_bounds(const Contract& contract, int64_t elements_max);
+/// Sizes that are worth trying for a reason that the contract does not know.
+struct SizeTargets {
+  std::map<std::string, std::set<int64_t>> values;           ///< by dimension of a symbol ("x.size(0)")
+  std::vector<std::pair<std::string, std::string>> related;  ///< two such dimensions: equal, and nearly so
+};
+
+/// Deterministic. `elements_max` bounds the elements of each input in the assignments proposed (memory, time). Targets
+/// that the contract allows become landmarks and boundary assignments.
+ContractBounds compute_bounds(const Contract& contract, int64_t elements_max, const SizeTargets& targets = {});
 
 }  // namespace aotifuzz

@@ -20,15 +20,17 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
-std::string replay_command(const std::string& folder) {
-  const bool plain = std::all_of(folder.begin(), folder.end(), [](unsigned char c) {
+std::string shell_word(const std::string& text) {
+  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) || std::string_view("/._-+=:@%,").find(static_cast<char>(c)) != std::string_view::npos;
   });
-  if (plain) return "aotifuzz replay " + folder;
+  if (plain) return text;
   std::string quoted = "'";
-  for (const char c : folder) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return "aotifuzz replay " + quoted + "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
+
+std::string replay_command(const std::string& folder) { return "aotifuzz replay " + shell_word(folder); }
 
 std::string print_finding_case(const Finding& finding, const std::string& folder) {
   const Verdict& verdict = finding.verdict;

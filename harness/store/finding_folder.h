@@ -17,5 +17,7 @@ std::string print_finding_case(const Finding& finding, const std::string& folder
 
 /// "aotifuzz replay FOLDER", quoted for a shell where needed.
 std::string replay_command(const std::string& folder);
+/// A word as a shell takes it.
+std::string shell_word(const std::string& text);
 
 }  // namespace aotifuzz

@@ -11,6 +11,7 @@
 #include "generators/catalog.h"
 #include "generators/rapidcheck_choices.h"
 #include "generators/value_chooser.h"
+#include "package/assumed_sizes.h"
 #include "store/audit_text.h"
 #include "store/result_file.h"
 #include "targets/command_options.h"
@@ -78,7 +79,7 @@ int AuditCommand::run() {
   request.kernels_every = 0;
   PackageSession session(std::move(request));
   say_if(session.torch_note());
-  const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax);
+  const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax, assumption_targets(session.info()));
   std::optional<CompileTrace> trace;
   if (!trace_.empty()) trace = read_compile_trace(trace_, session.info());
   const CaseModel model(session.contract(), bounds);

@@ -15,6 +15,7 @@
 #include "campaign/report_file.h"
 #include "campaign/summary.h"
 #include "campaign/triage.h"
+#include "package/assumed_sizes.h"
 #include "package/contract_bounds.h"
 #include "store/corpus_folder.h"
 #include "targets/command_options.h"
@@ -156,7 +157,7 @@ int FuzzCommand::run() {
   request.kernels_every = kernels_every_;
   PackageSession session(std::move(request));
   say_if(session.torch_note());
-  const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax);
+  const ContractBounds bounds = compute_bounds(session.contract(), kElementsMax, assumption_targets(session.info()));
   const WorkerHello hello = session.hello();
 
   SummaryContext context;

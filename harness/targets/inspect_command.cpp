@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "core/error.h"
+#include "package/assumed_sizes.h"
 #include "package/compile_trace_report.h"
 #include "package/contract_bounds.h"
 #include "package/inspect_report.h"
@@ -48,7 +49,7 @@ int InspectCommand::run() {
     std::cout.flush();
     return kExitNoFaults;
   }
-  const ContractBounds bounds = compute_bounds(info.contract, kElementsMax);
+  const ContractBounds bounds = compute_bounds(info.contract, kElementsMax, assumption_targets(info));
   std::optional<CompileTrace> trace;
   if (!trace_.empty()) trace = read_compile_trace(trace_, info);
   if (json_)

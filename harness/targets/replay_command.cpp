@@ -13,6 +13,7 @@
 #include "campaign/matrix_run.h"
 #include "campaign/replay.h"
 #include "campaign/torch_builds.h"
+#include "store/finding_folder.h"
 #include "store/result_file.h"
 #include "targets/command_options.h"
 #include "targets/say.h"
@@ -124,6 +125,8 @@ void ReplayCommand::declare(CLI::App& app) {
   package_.declare(app);
   app.add_option("--times", times_, "Runs of each case, each in a fresh process")->capture_default_str();
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
+  app.add_option("--pack-timeout", pack_timeout_, "With several versions: time limit of packing one model; 0s = none")
+      ->capture_default_str();
   app.add_option("--memory-mib", memory_mib_,
                  "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
       ->check(CLI::Range(0.0, 1e9))
@@ -142,11 +145,13 @@ int ReplayCommand::run_versions() {
     throw UsageError("known issues are for one version", "--known " + excuses_.known, "give one version to --torch");
   const bool fail_on_gaps = fail_on_gaps_option(fail_on_);
   const auto timeout = duration_option("--timeout", timeout_);
+  const auto pack_limit = std::chrono::ceil<std::chrono::seconds>(duration_option("--pack-timeout", pack_timeout_));
   MatrixRequest request;
   request.cases = find_cases(path_);
   request.builds = matrix_builds(package_.torch(), installed_torch_builds());
   request.packages = package_.packages();
   request.times = times_;
+  request.pack_limit = pack_limit;
   request.session = [&](const CorpusEntry& entry, const std::string& package, const std::string& torch) {
     SessionRequest session = package_.request_for(entry, package, torch);
     session.timeout = timeout;
@@ -160,7 +165,10 @@ int ReplayCommand::run_versions() {
   for (const std::string& package : request.packages) kept.push_back(package.substr(package.find('=') + 1));
   kept.push_back(path_);
   ci_.check(kept, {{"--html", html_}});
-  const VersionMatrix matrix = run_matrix(std::move(request));
+  std::string options = "--torch " + shell_word(package_.torch());
+  for (const std::string& package : request.packages) options += " --package " + shell_word(package);
+  VersionMatrix matrix = run_matrix(std::move(request));
+  matrix.options = std::move(options);
   const int exit_code = matrix_exit_code(matrix, expect_failing_, fail_on_gaps);
   fmt::print("{}", json_ ? matrix_json(matrix, exit_code) : print_matrix(matrix));
   if (!html_.empty()) write_result_file(html_, matrix_html(matrix));

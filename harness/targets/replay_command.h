@@ -22,7 +22,7 @@ class ReplayCommand {
   PackageOptions package_;
   CiOptions ci_;
   ExcuseOptions excuses_;
-  std::string path_, timeout_ = "10s", fail_on_, html_;
+  std::string path_, timeout_ = "10s", pack_timeout_ = "15m", fail_on_, html_;
   int64_t memory_mib_ = 0;
   int times_ = 5;
   bool expect_failing_ = false;

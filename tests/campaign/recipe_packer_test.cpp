@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 /// A program in Python's place that does what the functions are called after.
 constexpr const char* kPython = R"(#!/bin/sh
-# -m aotifuzz_pack TARGET... -o FOLDER --failures FILE
+# -m aotifuzz_pack TARGET... -o FOLDER --failures FILE --limit SECONDS
 shift 2
 targets= failed=
 while [ "$1" != -o ]; do targets="$targets $1"; shift; done
@@ -30,6 +30,7 @@ for target in $targets; do
     crash) kill -SEGV $$ ;;
     killed) kill -KILL $$ ;;
     gone) exit 1 ;;
+    slow) failed="$failed${failed:+, }\"$stem\": {\"what\": \"more than $6 s\", \"compiler\": false}" ;;
   esac
   echo "{$failed}" > "$4"
 done
@@ -48,7 +49,7 @@ class RecipePacker : public ::testing::Test {
   }
   ~RecipePacker() override { fs::remove_all(root_); }
   std::map<std::string, PackedRecipe> pack(const std::vector<RecipeSource>& recipes) {
-    return pack_recipes(build_, recipes, (root_ / "out").string());
+    return pack_recipes(build_, recipes, (root_ / "out").string(), std::chrono::seconds(7));
   }
   CorpusEntry entry(const std::string& recipe) {
     fs::create_directories(root_ / "corpus/regressions/one");
@@ -69,8 +70,9 @@ TEST_F(RecipePacker, WhateverOneRecipeDoesTheOthersArePacked) {
                             {"m/a.py", "gone"},
                             {"m/b.py", "refused"},
                             {"m/c.py", "absent"},
+                            {"m/c.py", "slow"},
                             {"m/d.py", "good"}});
-  ASSERT_EQ(packed.size(), 7u);
+  ASSERT_EQ(packed.size(), 8u);
   EXPECT_NE(packed.at("m/a.py:good").path, "");
   EXPECT_NE(packed.at("m/d.py:good").path, "");
   EXPECT_THAT(packed.at("m/a.py:crash").why_not, HasSubstr("signal 11"));
@@ -78,6 +80,7 @@ TEST_F(RecipePacker, WhateverOneRecipeDoesTheOthersArePacked) {
   EXPECT_FALSE(packed.at("m/a.py:killed").by_compiler) << "somebody killed it";
   EXPECT_FALSE(packed.at("m/a.py:gone").by_compiler);
   EXPECT_TRUE(packed.at("m/b.py:refused").by_compiler);
+  EXPECT_EQ(packed.at("m/c.py:slow").why_not, "more than 7 s");
   EXPECT_EQ(packed.at("m/c.py:absent").why_not, "no such module");
   EXPECT_FALSE(packed.at("m/c.py:absent").by_compiler);
 }

@@ -77,7 +77,7 @@ TEST(VersionMatrix, ExitCodes) {
 }
 
 TEST(VersionMatrix, EveryFormHasEveryCell) {
-  const VersionMatrix matrix = matrix_of(
+  VersionMatrix matrix = matrix_of(
       {ran(Replay::kFlaky), unanswered_cell(Status::kCannotCompile, "no <kernel>\nsecond line"), ran(Replay::kFixed)});
   const std::string text = print_matrix(matrix);
   EXPECT_THAT(text, HasSubstr("2.11.0          2.13.0          2.15.0          case\n"));
@@ -95,10 +95,12 @@ TEST(VersionMatrix, EveryFormHasEveryCell) {
   EXPECT_THAT(html, HasSubstr("<td class=\"good\""));
   EXPECT_EQ(html.find("<b>"), std::string::npos);
 
+  matrix.options = "--torch 2.11.0,2.15.0 --package a.pt2";
   const std::vector<CiItem> items = matrix_items(matrix, /*expect_failing=*/false, /*fail_on_gaps=*/false);
   ASSERT_EQ(items.size(), 3u);
   EXPECT_EQ(items[0].suite, "torch 2.11.0");
   EXPECT_EQ(items[0].status, CiStatus::kFailed);
+  EXPECT_THAT(items[0].detail, HasSubstr(" --torch 2.11.0,2.15.0 --package a.pt2\n"));
   EXPECT_THAT(items[1].message, HasSubstr("cannot compile"));
   EXPECT_EQ(items[2].status, CiStatus::kPassed);
 }

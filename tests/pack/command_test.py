@@ -1,6 +1,9 @@
 """The command line: errors in three parts, exit codes, the cache."""
 
+import json
 import os
+import subprocess
+import sys
 import unittest
 
 from support import MODEL, PackTest
@@ -58,6 +61,21 @@ class WorldIsWrong(PackTest):
     def test_export_fails(self):
         body = 'def f():\n    rows = torch.export.Dim("rows", min=4)\n    return torch.nn.Tanh(), (torch.ones(3),), ({0: rows},)\n'
         self.fails("f", "torch.export.export failed", text=body)
+
+    def test_what_takes_too_long_is_given_up_and_the_others_are_packed(self):
+        body = "import time\n\nimport torch\n\n\ndef slow():\n    time.sleep(600)\n\n\ndef good():\n    return torch.nn.Tanh(), (torch.ones(3),)\n"
+        file, out, failures = self.write("slow.py", body), self.folder / "out", self.folder / "failures.json"
+        self.assertEqual(self.pack(f"{file}:good", "-o", self.folder / "first").returncode, 0)
+        run = self.pack(f"{file}:slow", f"{file}:good", "-o", out, "--failures", failures, "--limit", "2")
+        self.assert_three_parts(run, 3, "packing took longer than 2 s", f"{file}:slow")
+        self.assertTrue((out / "slow.good.pt2").exists())
+        self.assertEqual(json.loads(failures.read_text()), {"slow.slow": {"what": "packing took longer than 2 s", "compiler": False}})
+
+    def test_native_code_that_does_not_return_ends_the_process(self):
+        program = "from aotifuzz_pack.time_limit import time_limit\nwith time_limit(1):\n    sum(range(10**13))\n"
+        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)))
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("Timeout", run.stderr)
 
     def test_unknown_setting(self):
         run = self.pack(f"{self.model}:as_dict", "-o", self.folder / "m.pt2", "--config", "no_such_setting=1")

@@ -3,16 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "package/contract_builder.h"
 #include "package/inspect_report.h"
 
 namespace aotifuzz {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 /// x f32[s0, s1], idx i64[s2, s3]; `equal`: the contract has idx as i64[s0, s1]. The wrapper compares idx.size(1) with
 /// x.size(1) and insists on x.size(0) == 4.
@@ -97,6 +102,54 @@ TEST(AssumedSizes, ASizeThatNothingDefinesMakesNoOtherEqual) {
     EXPECT_EQ(contract.inputs[1].sizes[0].text(), contract.symbols[0].name) << dim;
     EXPECT_EQ(contract.inputs[1].sizes[1].text(), contract.symbols[1].name) << dim;
   }
+}
+
+/// As sample(), with a symbol for each size, x.size(0) == 37 and at most 1500 in idx.size(0).
+PackageInfo with_symbols(bool equal) {
+  PackageInfo package = sample(equal);
+  for (const InputSpec& input : package.contract.inputs)
+    for (size_t d = 0; d < input.sizes.size(); ++d)
+      if (input.sizes[d].name().starts_with(input.name))
+        package.contract.symbols.push_back(
+            {input.sizes[d].name(), input.name + ".size(" + std::to_string(d) + ")", 0, {}});
+  package.compiled->assumed_sizes[0].value = 37;
+  package.compiled->checks = {{1, InputCheck::Kind::kMaxSize, 0, 1500, "idx.size(0) <= 1500"},
+                              {1, InputCheck::Kind::kMinSize, 9, 2, "idx.size(9) >= 2"},
+                              {7, InputCheck::Kind::kMinSize, 0, 2, "nothing"}};
+  return package;
+}
+
+TEST(AssumedSizes, WhatIsNotDeclaredIsATarget) {
+  const SizeTargets targets = assumption_targets(with_symbols(/*equal=*/false));
+  EXPECT_THAT(targets.values, UnorderedElementsAre(Pair("x.size(0)", ElementsAre(36, 37, 38)),
+                                                   Pair("idx.size(0)", ElementsAre(1499, 1500, 1501))));
+  EXPECT_THAT(targets.related, ElementsAre(Pair("idx.size(1)", "x.size(1)")));
+  // Declared: idx.size(1) == x.size(1), and idx.size(0) is x.size(0).
+  const SizeTargets declared = assumption_targets(with_symbols(/*equal=*/true));
+  EXPECT_THAT(declared.values, ElementsAre(Pair("x.size(0)", ElementsAre(36, 37, 38, 1499, 1500, 1501))));
+  EXPECT_THAT(declared.related, IsEmpty());
+  PackageInfo stock = with_symbols(false);
+  stock.contract.declared = false;  // its contract is what the package assumes
+  EXPECT_THAT(assumption_targets(stock).values, IsEmpty());
+}
+
+TEST(AssumedSizes, TargetsAreTriedAsFarAsTheContractAllows) {
+  const PackageInfo package = with_symbols(/*equal=*/false);
+  const auto landmarks = [](const ContractBounds& bounds) {
+    for (const auto& symbol : bounds.symbols)
+      if (symbol.dim == "x.size(0)") return symbol.landmarks;
+    return std::vector<int64_t>();
+  };
+  const auto tries = [](const ContractBounds& bounds, int64_t idx, int64_t x) {
+    return std::any_of(bounds.boundary.begin(), bounds.boundary.end(),
+                       [&](const Assignment& all) { return all.at("idx.size(1)") == idx && all.at("x.size(1)") == x; });
+  };
+  const ContractBounds plain = compute_bounds(package.contract, 1 << 16);
+  EXPECT_THAT(landmarks(plain), Not(Contains(37)));
+  EXPECT_FALSE(tries(plain, 17, 18));
+  const ContractBounds aimed = compute_bounds(package.contract, 1 << 16, assumption_targets(package));
+  EXPECT_THAT(landmarks(aimed), AllOf(Contains(36), Contains(37), Contains(38)));
+  EXPECT_TRUE(tries(aimed, 17, 17) && tries(aimed, 17, 18) && tries(aimed, 17, 16) && tries(aimed, 17, 34));
 }
 
 }  // namespace

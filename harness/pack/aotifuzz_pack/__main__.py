@@ -15,6 +15,7 @@ from . import store
 from .errors import PackError, short
 from .package import aoti_compile_and_package
 from .recipe import SourceFile, build
+from .time_limit import TimeUp, time_limit
 
 EPILOG = """\
 The function takes no arguments and returns one of
@@ -47,9 +48,12 @@ def parse(argv):
     parser.add_argument("--cache", metavar="FOLDER", type=Path, help="default: $AOTIFUZZ_CACHE/models, else ~/.cache/aotifuzz/models")
     parser.add_argument("--force", action="store_true", help="pack again, whatever the cache holds")
     parser.add_argument("--failures", metavar="FILE", type=Path, help="with a folder: write what could not be packed, and why, as JSON")
+    parser.add_argument("--limit", metavar="SECONDS", type=int, default=0, help="give up on a function after so long; default: never")
     parser.add_argument("--verbose", action="store_true", help="tracebacks, and torch's own warnings")
     args = parser.parse_args(argv)
 
+    if args.limit < 0:
+        parser.error(f"--limit wants seconds, not {args.limit}")
     args.to_folder = not args.output.endswith(".pt2")
     args.jobs = []
     for target in args.targets:
@@ -95,6 +99,14 @@ def check_configs(configs):
 
 def pack(source, function, args, package, reference):
     """Packs one function into the file `package`, and its program into `reference` unless that is None."""
+    try:
+        with time_limit(args.limit):
+            pack_now(source, function, args, package, reference)
+    except TimeUp as error:
+        raise PackError(f"packing took longer than {args.limit} s", f"{source.path}:{function}", "give it more time with --limit, or a smaller model") from error
+
+
+def pack_now(source, function, args, package, reference):
     import torch
 
     try:
