@@ -6,8 +6,10 @@
 //                                                     compute-sanitizer, in turn within each of three rounds
 //   worker_bench kernels PACKAGE CASE SECONDS         us per case with no and with every kernel judged, in turn within
 //                                                     each of three rounds, and of a run that is traced at level names
-//   worker_bench recovery PACKAGE GOOD BAD COUNT      ms from sending a case that kills its process to the report of
-//   the next one
+//   worker_bench recovery PACKAGE GOOD BAD COUNT [PAUSE]  ms from sending a case that kills its process to the report
+//   of
+//                                                     the next one; PAUSE: seconds of good cases between two deaths, 0
+//                                                     without
 
 #include <algorithm>
 #include <chrono>
@@ -66,17 +68,22 @@ nlohmann::json cost(WorkerProcess& worker, const Case& c, double seconds) {
   return out;
 }
 
-nlohmann::json recovery(WorkerProcess& worker, const Case& good, const Case& bad, int count) {
+nlohmann::json recovery(WorkerProcess& worker, const Case& good, const Case& bad, int count, double pause) {
   std::vector<double> ms;
   for (int i = 0; i < count; ++i) {
-    worker.run(good);
+    const Clock::time_point pause_start = Clock::now();
+    do worker.run(good);
+    while (us_since(pause_start) < pause * 1e6);
     const Clock::time_point sent = Clock::now();
     if (worker.run(bad).report)
       throw HarnessError("the case kills no process", "worker_bench recovery", "choose another");
     worker.run(good);
     ms.push_back(us_since(sent) / 1e3);
   }
-  return {{"deaths", count}, {"median_ms", median(ms)}, {"max_ms", *std::max_element(ms.begin(), ms.end())}};
+  return {{"deaths", count},
+          {"pause_s", pause},
+          {"median_ms", median(ms)},
+          {"max_ms", *std::max_element(ms.begin(), ms.end())}};
 }
 
 /// A worker for one row of the table.
@@ -176,7 +183,8 @@ int run(const std::vector<std::string>& args) {
   nlohmann::json out = {{"worker_start_ms", us_since(start) / 1e3}, {"start", hello.start}};
   if (args[0] == "cost") out.update(cost(worker, read_case(args[2]), std::stod(args[3])));
   if (args[0] == "recovery" && args.size() > 4)
-    out.update(recovery(worker, read_case(args[2]), read_case(args[3]), std::stoi(args[4])));
+    out.update(recovery(worker, read_case(args[2]), read_case(args[3]), std::stoi(args[4]),
+                        args.size() > 5 ? std::stod(args[5]) : 0));
   std::cout << out.dump() << "\n";
   return kExitNoFaults;
 }

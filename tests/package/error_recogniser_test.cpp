@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <map>
+
 #include "core/error.h"
 
 namespace aotifuzz {
 namespace {
 
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
@@ -126,6 +130,38 @@ TEST(ErrorRecogniser, LongAndBinaryTextIsHarmless) {
   std::string open;
   for (int i = 0; i < 1000; ++i) open += "input_handles[";
   EXPECT_THAT(ids(open), IsEmpty());
+}
+
+/// What wrong calls come to with each version (tests/support/record_samples.py): "== NAME", then what was printed.
+TEST(ErrorRecogniser, RefusalsOfEachVersionAreKnown) {
+  for (const char* version : {"2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0"}) {
+    SCOPED_TRACE(version);
+    std::ifstream in(std::string(AOTIFUZZ_TEST_DATA) + "/torch-" + version + "/errors.log");
+    std::map<std::string, std::string> logs;
+    std::string name;
+    for (std::string line; std::getline(in, line);) {
+      if (line.starts_with("== "))
+        name = line.substr(3);
+      else
+        logs[name] += line + "\n";
+    }
+    ASSERT_THAT(logs, SizeIs(5));
+    for (const auto& [call, log] : logs) {
+      const bool range = call == "input-size-range";
+      const std::vector<RecognisedError> errors = recognise_errors(log);
+      ASSERT_THAT(errors, Not(IsEmpty())) << call;
+      EXPECT_EQ(errors[0].pattern->id, range ? "input-size" : call);
+      Captures captures = errors[0].captures;
+      // Dimension, limit and size where the text has them.
+      std::string numbers;
+      for (const char* capture : {"dim", "expected", "most", "got"}) numbers += captures[capture] + " ";
+      const std::map<std::string, std::string> expected = {
+          {"input-size", "2 16  15 "}, {"input-size-range", "0  64 65 "}, {"input-count", " 2  1 "}};
+      if (const auto known = expected.find(call); known != expected.end()) {
+        EXPECT_EQ(numbers, known->second);
+      }
+    }
+  }
 }
 
 }  // namespace

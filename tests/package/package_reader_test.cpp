@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/error.h"
+#include "package/kernel_report.h"
 #include "package/package_info.h"
 #include "tests/package/package_builder.h"
 
@@ -14,6 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 PackageInfo read(const Members& members, PackageRequest request = {}) {
   const TemporaryFile file("m.pt2");
@@ -151,6 +155,54 @@ TEST(PackageReader, AbsentMemberIsAnError) {
   EXPECT_THROW(read_member(file.path(), "m/data/weights/weight_9"), HarnessError);
   EXPECT_THROW(read_member(file.path(), "../../etc/passwd"), HarnessError);
 }
+
+/// The same model, as each version wrote it (tests/support/record_samples.py).
+class RecordedPackage : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(RecordedPackage, SaysTheSameWhateverVersionWroteIt) {
+  const std::string version = GetParam();
+  const PackageInfo info = read_package(
+      {std::string(AOTIFUZZ_TEST_DATA) + "/torch-" + version + "/embedding_mlp.pt2", "", "", /*kernels=*/true});
+  ASSERT_TRUE(info.program && info.compiled && info.pack && info.kernels);
+  EXPECT_THAT(info.missing, IsEmpty());
+  EXPECT_THAT(info.pack->torch_version, StartsWith(version));
+  EXPECT_THAT(info.kernels->torch_version, StartsWith(version));
+  EXPECT_THAT(info.compiled->device, "cpu");
+  EXPECT_THAT(info.compiled->cpu_isa, StartsWith("AVX"));
+  EXPECT_EQ(info.program->weights.size(), 5u);
+
+  ASSERT_EQ(info.contract.inputs.size(), 2u);
+  EXPECT_EQ(info.contract.inputs[0].name, "x");
+  EXPECT_EQ(info.contract.inputs[1].role.kind, ValueRole::Kind::kIndex);
+  std::vector<std::string> conditions;
+  for (const Condition& condition : info.contract.conditions) conditions.push_back(condition.text);
+  EXPECT_THAT(conditions,
+              UnorderedElementsAre("x.size(2) == 16", "idx.size(0) == x.size(0)", "idx.size(1) == x.size(1)",
+                                   "x.size(0) >= 1", "x.size(0) <= 64", "x.size(1) >= 1", "x.size(1) <= 512"));
+
+  std::vector<std::string> checks;
+  for (const InputCheck& check : info.compiled->checks)
+    if (check.kind != InputCheck::Kind::kLayer2) checks.push_back(check.text);
+  EXPECT_THAT(checks, UnorderedElementsAre("x.dtype == f32", "x.size(0) >= 2", "x.size(0) <= 64", "x.size(1) >= 2",
+                                           "x.size(1) <= 512", "x.size(2) == 16", "x.stride(1) == 16",
+                                           "x.stride(2) == 1", "x.device == cpu", "idx.dtype == i64",
+                                           "idx.size(0) >= 2", "idx.size(0) <= 64", "idx.size(1) >= 2",
+                                           "idx.size(1) <= 512", "idx.stride(1) == 1", "idx.device == cpu"));
+  // The second layer of checks is known of 2.15 alone.
+  EXPECT_EQ(info.compiled->assumed_sizes.empty(), version != "2.15.0");
+
+  ASSERT_EQ(info.kernels->calls.size(), 3u);
+  for (const MappedCall& call : info.kernels->calls) EXPECT_EQ(why_not_judged(*info.kernels, call), "");
+  EXPECT_EQ(info.compiled->kernels.size(), 3u);
+  EXPECT_THAT(info.compiled->kernels[0].post_grad_nodes, Contains("embedding"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, RecordedPackage, ::testing::Values("2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0"),
+                         [](const auto& version) {
+                           std::string name = version.param;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace aotifuzz
