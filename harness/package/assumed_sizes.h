@@ -18,7 +18,7 @@ struct SizeAssumption {
 };
 
 /// What the generated checks say of sizes beyond ranges: static sizes, and where torch compiled a second layer of
-/// checks (2.15) sizes that must equal another input's. Each once.
+/// checks (since 2.13) sizes that must equal another input's. Each once.
 std::vector<SizeAssumption> size_assumptions(const PackageInfo& package);
 
 /// Where legal inputs leave what the compiled package takes for granted, and where they just keep to it: sizes at and

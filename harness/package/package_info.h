@@ -23,7 +23,7 @@ struct InputCheck {
   std::string text;  ///< "x.size(0) >= 2"
 };
 
-/// What the second layer of checks (torch 2.15: assert_size_stride, right before an input is first used) says of one
+/// What the second layer of checks (since torch 2.13: assert_size_stride, right before an input is first used) says of one
 /// size: a number, or the size of another dimension. Sizes that are other expressions are not read.
 struct AssumedSize {
   int input = 0;

@@ -212,7 +212,7 @@ class Reader {
     return true;
   }
 
-  // assert_size_stride(arg1_1, {s17, s94}, {s94, 1L}, "input"): 2.15's second layer of checks
+  // assert_size_stride(arg1_1, {s17, s94}, {s94, 1L}, "input"): the second layer of checks, since 2.13
   void read_second_layer(std::string_view text) {
     const std::string_view name = leading_word(text);
     const auto it = std::find(model_.input_names.begin(), model_.input_names.end(), name);
