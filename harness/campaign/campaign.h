@@ -86,6 +86,8 @@ class CampaignListener {
   virtual void on_progress(const Progress& progress) = 0;
   /// `excuse`: why it does not fail the run; "" when it does.
   virtual void on_finding(const Finding& finding, const std::string& folder, const std::string& excuse) = 0;
+  /// What was reported as a kernel's hidden error is the finding in `into` now, which outputs show; its folder is gone.
+  virtual void on_merged(const std::string& folder, const std::string& into) = 0;
 };
 
 struct CampaignResult {

@@ -174,19 +174,22 @@ bool CampaignBoard::is_settled(const Verdict& verdict, const std::string& key) {
       ++suspicion->second.duplicates;
       return true;
     }
-  return is_hidden(verdict) && is_put_down_to(culprit_of(verdict));
+  return is_hidden(verdict) && is_put_down_to_another(verdict);
 }
 
-/// Is the same kernel's same value behind a finding that outputs show? Then it is counted there.
-bool CampaignBoard::is_put_down_to(const std::string& culprit) {
+/// Is the same kernel's same value behind a finding that outputs show? Then it is counted there; a fault never behind a
+/// gap.
+bool CampaignBoard::is_put_down_to_another(const Verdict& verdict) {
+  const std::string culprit = culprit_of(verdict);
   if (culprit.empty()) return false;
   for (auto& [key, known] : result_.ledger.known)
-    if (known.culprit == culprit) {
+    if (!known.hidden && known.culprit == culprit && (known.fault || !verdict.fault)) {
       ++known.duplicates;
       return true;
     }
   for (auto& [key, suspicion] : in_work_)
-    if (!is_hidden(suspicion.verdict) && culprit_of(suspicion.verdict) == culprit) {
+    if (!is_hidden(suspicion.verdict) && culprit_of(suspicion.verdict) == culprit &&
+        (suspicion.verdict.fault || !verdict.fault)) {
       ++suspicion.duplicates;
       return true;
     }
@@ -294,6 +297,11 @@ void CampaignBoard::settle(const Suspicion& suspicion, ExplainedFinding explaine
   }
   result_.set_aside.erase(key);
   waiting_.erase(key);
+  // An output may have shown it meanwhile.
+  if (is_hidden(finding.verdict) && is_put_down_to_another(finding.verdict)) {
+    in_work_.erase(key);
+    return;
+  }
   const uint64_t duplicates = in_work_.at(key).duplicates;
   report(std::move(explained), key, duplicates);
 }
@@ -313,13 +321,42 @@ void CampaignBoard::report(ExplainedFinding explained, const std::string& key, u
   if (explained.sanitized) add_to_finding(folder, "memcheck", *explained.sanitized);
   if (!explained.sanitizer.empty()) ++result_.statistics.sanitizer[explained.sanitizer];
   // The finding first, the ledger second: killed in between, the worst is that it is found again.
-  result_.ledger.known[key] = {slug, finding.verdict.fault, duplicates, culprit_of(finding.verdict)};
+  result_.ledger.known[key] = {slug, finding.verdict.fault, duplicates, culprit_of(finding.verdict),
+                               is_hidden(finding.verdict)};
   in_work_.erase(key);
   new_finding_us_ = elapsed_us();
   result_.findings.push_back({std::move(finding), key, folder});
   save();
   const Finding& reported = result_.findings.back().finding;
   listener_.on_finding(reported, folder, excuse(key, reported.verdict, reported.minimal));
+  if (!is_hidden(reported.verdict)) merge_hidden(key, folder);
+}
+
+/// Takes back what was reported of the same kernel's same value before an output showed it.
+void CampaignBoard::merge_hidden(const std::string& key, const std::string& folder) {
+  auto& known = result_.ledger.known;
+  const std::string culprit = known.at(key).culprit;
+  if (culprit.empty()) return;
+  std::vector<std::string> merged;
+  for (auto it = known.begin(); it != known.end();) {
+    const bool same = it->second.hidden && it->second.culprit == culprit && (known.at(key).fault || !it->second.fault);
+    if (!same) {
+      ++it;
+      continue;
+    }
+    known.at(key).duplicates += 1 + it->second.duplicates;
+    std::erase_if(result_.findings, [&](const auto& reported) { return reported.key == it->first; });
+    result_.excuses.erase(it->first);
+    merged.push_back(options_.out + "/findings/" + it->second.slug);
+    it = known.erase(it);
+  }
+  if (merged.empty()) return;
+  save();  // first: a folder that nobody knows of is better than a finding that is known and has none
+  for (const std::string& one : merged) {
+    std::error_code ignored;
+    std::filesystem::remove_all(one, ignored);
+    listener_.on_merged(one, folder);
+  }
 }
 
 void CampaignBoard::save() {

@@ -75,11 +75,12 @@ class CampaignBoard {
   std::optional<Suspicion> take_gap();
   std::string excuse(const std::string& key, const Verdict& verdict, const Case& minimal);
   void excuse_earlier_findings();
-  bool is_put_down_to(const std::string& culprit);
+  bool is_put_down_to_another(const Verdict& verdict);
   bool is_settled(const Verdict& verdict, const std::string& key);
   bool gaps_may_have_time() const;
   void settle(const Suspicion& suspicion, ExplainedFinding explained);
   void report(ExplainedFinding explained, const std::string& key, uint64_t duplicates);
+  void merge_hidden(const std::string& key, const std::string& folder);
   void save();
   void record();
   void tick_locked(size_t job, const char* activity);

@@ -57,6 +57,13 @@ void Console::on_finding(const Finding& finding, const std::string& folder, cons
       stderr);
 }
 
+void Console::on_merged(const std::string& folder, const std::string& into) {
+  if (style_ == Style::kQuiet) return;
+  if (style_ == Style::kJsonLines) return print_line(merged_json(folder, into));
+  clear();
+  std::fputs(fmt::format("  an output shows now what {} was about: removed, see {}\n", folder, into).c_str(), stderr);
+}
+
 void Console::clear() {
   if (shown_) std::fputs("\r\x1b[K", stderr);
   shown_ = false;

@@ -19,6 +19,7 @@ class Console final : public CampaignListener {
   ~Console() override { clear(); }
   void on_progress(const Progress& progress) override;
   void on_finding(const Finding& finding, const std::string& folder, const std::string& excuse) override;
+  void on_merged(const std::string& folder, const std::string& into) override;
   void clear();  ///< takes the status line off the terminal
 
  private:

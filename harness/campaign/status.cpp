@@ -138,4 +138,8 @@ std::string finding_json(const Finding& finding, const std::string& folder, cons
                    {"folder", folder}});
 }
 
+std::string merged_json(const std::string& folder, const std::string& into) {
+  return one_line({{"event", "merged"}, {"folder", folder}, {"into", into}});
+}
+
 }  // namespace aotifuzz

@@ -17,4 +17,7 @@ std::string status_json(const CampaignListener::Progress& progress);
 /// {"event": "finding", ...}, without a newline.
 std::string finding_json(const Finding& finding, const std::string& folder, const std::string& excuse);
 
+/// {"event": "merged", "folder", "into"}, without a newline.
+std::string merged_json(const std::string& folder, const std::string& into);
+
 }  // namespace aotifuzz

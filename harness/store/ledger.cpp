@@ -23,10 +23,10 @@ constexpr int kVersion = 1;
 Result<Ledger::Known> parse_known(const json& item) {
   if (!item.is_object() || !item.value("slug", json("")).is_string() ||
       !item.value("fault", json(false)).is_boolean() || !item.value("duplicates", json(0u)).is_number_unsigned() ||
-      !item.value("culprit", json("")).is_string())
+      !item.value("culprit", json("")).is_string() || !item.value("hidden", json(false)).is_boolean())
     return parse_error("a known finding has fields of the wrong type", "known");
   return Ledger::Known{item.value("slug", ""), item.value("fault", false), item.value("duplicates", uint64_t{0}),
-                       item.value("culprit", "")};
+                       item.value("culprit", ""), item.value("hidden", false)};
 }
 
 Result<Ledger::Section> parse_section(const json& item) {
@@ -66,6 +66,7 @@ std::string print_ledger(const Ledger& ledger) {
     for (const auto& [key, entry] : section.known) {
       known[key] = {{"slug", entry.slug}, {"fault", entry.fault}, {"duplicates", entry.duplicates}};
       if (!entry.culprit.empty()) known[key]["culprit"] = entry.culprit;
+      if (entry.hidden) known[key]["hidden"] = true;
     }
     packages[hash] = {{"package", section.package},
                       {"cases", section.cases},

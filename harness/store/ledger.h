@@ -18,6 +18,7 @@ struct Ledger {
     bool fault = false;
     uint64_t duplicates = 0;
     std::string culprit = {};  ///< kernel and the value that it leaves wrong; "" = not known
+    bool hidden = false;       ///< no output of the package shows it
     friend bool operator==(const Known&, const Known&) = default;
   };
   struct Section {

@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 class SilentListener final : public CampaignListener {
   void on_progress(const Progress&) override {}
   void on_finding(const Finding&, const std::string&, const std::string&) override {}
+  void on_merged(const std::string&, const std::string&) override {}
 };
 
 /// Rows from 3 to 32 in turn.

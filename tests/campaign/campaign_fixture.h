@@ -37,8 +37,10 @@ class RecordingListener final : public CampaignListener {
     findings.push_back(finding);
     excuses.push_back(excuse);
   }
+  void on_merged(const std::string& folder, const std::string& into) override { merged.push_back({folder, into}); }
   std::vector<Finding> findings;
   std::vector<std::string> excuses;
+  std::vector<std::pair<std::string, std::string>> merged;
   int ticks = 0;
   std::function<void()> on_tick;
 };
