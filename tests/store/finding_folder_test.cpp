@@ -183,6 +183,7 @@ TEST_F(StoreFolder, ALedgerComesBackAsItWas) {
   section.cases = 80;
   section.pending = {"aotifuzz-case 1\n"};
   section.known["fault crash: crash SIGSEGV in subject"] = {"crash-00", true, 12};
+  section.known["fault wrong-result: hidden"] = {"wrong-result-00", true, 3, "cpp_fused_add_0 out_ptr0 = add", true};
   write_file_whole(folder_ + "/state.json", print_ledger(ledger));
   EXPECT_EQ(load_ledger(folder_ + "/state.json"), ledger);
   EXPECT_EQ(load_ledger(folder_ + "/none.json"), Ledger{});
