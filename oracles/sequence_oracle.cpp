@@ -1,5 +1,6 @@
 #include "oracles/sequence_oracle.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -58,6 +59,9 @@ Judgement SequenceOracle::judge(const CaseContext& context, const RunRecords& ru
     for (Verdict& verdict : one.verdicts) all.verdicts.push_back(std::move(verdict));
     if (failed) break;  // what the callers see then says nothing about callers
   }
+  // That both were right is one word.
+  const auto passed = [](const Verdict& verdict) { return verdict.status == VerdictStatus::kPass; };
+  if (all.verdicts.size() > 1 && std::all_of(all.verdicts.begin(), all.verdicts.end(), passed)) all.verdicts.resize(1);
   return all;
 }
 

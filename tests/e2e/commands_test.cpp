@@ -248,7 +248,7 @@ TEST(Commands, WithoutAReferenceNothingIsAFaultAndWrongNumbersAreNotFixed) {
 TEST(Commands, AFaultyPackageGivesAFaultThatReplaysAndIsMinimal) {
   PACKED(package, kFaulty);
   const ScratchFolder scratch;
-  const Ended fuzzed = aotifuzz({"fuzz", package, "--for", "10s", "--out", scratch / "out"});
+  const Ended fuzzed = aotifuzz({"fuzz", package, "--cases", "600", "--out", scratch / "out"});
   EXPECT_EQ(fuzzed.exit_code, 1) << fuzzed.out << fuzzed.err;
   EXPECT_THAT(fuzzed.out, HasSubstr("16 fails, 15 passes"));
   EXPECT_THAT(fuzzed.out, HasSubstr("wrong-result"));
