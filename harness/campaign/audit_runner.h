@@ -39,6 +39,7 @@ class AuditRunner {
   /// None when time is over.
   std::optional<AuditAnswer> run(const Case& c, const std::string& item, std::string label);
   bool ended();
+  Clock::time_point deadline() const { return deadline_; }
   void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
   std::chrono::duration<double> mean_case() const { return cases_ == 0 ? spent_ : spent_ / cases_; }
 

@@ -45,9 +45,9 @@ class AuditTest : public ::testing::Test {
 
   AuditReport run(const std::function<CaseResult(const Case&)>& answer) {
     executor_ = std::make_unique<FakeExecutor>(answer);
-    const AuditSubjectMatter subject{info_, {info_.contract}, bounds_, {tied_case(5, 3)}, probes_, [](Case&) {},
-                                     {},    "model.pt2",      "",      "2.15.0",          {},      second_values_,
-                                     trace_};
+    const AuditSubjectMatter subject{
+        info_, {info_.contract}, bounds_, {tied_case(5, 3)}, probes_, untried_,       [](Case&) {},
+        {},    "model.pt2",      "",      "2.15.0",          {},      second_values_, trace_};
     return audit(subject, *executor_, options_);
   }
   static const AuditItem& item(const AuditReport& report, const std::string& name) {
@@ -62,6 +62,7 @@ class AuditTest : public ::testing::Test {
   PackageInfo info_;
   ContractBounds bounds_;
   std::vector<AuditProbe> probes_;
+  std::vector<AuditUntried> untried_;
   AuditOptions options_;
   std::unique_ptr<FakeExecutor> executor_;
   std::function<void(Case&)> second_values_;

@@ -146,8 +146,8 @@ TEST(CaseText, WhatCouldNotBeRunIsRefusedWithTheReason) {
   EXPECT_EQ(verdict_on("input y f32[4,2] const(1) strides=[1]"), "input y: as many strides as sizes are needed");
   EXPECT_EQ(verdict_on("input y f32[4] const(1) strides=[-1]"), "input y: a stride is negative");
   EXPECT_EQ(verdict_on("input y f32[4294967296,4294967296] const(1)"), "input y: larger than 16 GiB");
-  EXPECT_EQ(verdict_on("input y f32[4] const(1) strides=[9223372036854775807]"), "input y: larger than 16 GiB");
-  EXPECT_EQ(verdict_on("input y f32[0] const(1) offset=9223372036854775807"), "input y: larger than 16 GiB");
+  EXPECT_EQ(verdict_on("input y f32[4] const(1) strides=[9223372036854775807]"), "input y: larger than 64 GiB");
+  EXPECT_EQ(verdict_on("input y f32[0] const(1) offset=9223372036854775807"), "input y: larger than 64 GiB");
   EXPECT_EQ(verdict_on("input y f32[4] view-of=z"), "input y: view-of z, which is no earlier input");
   EXPECT_EQ(verdict_on("input y f32[4] view-of=y"), "input y: view-of y, which is no earlier input");
   EXPECT_EQ(verdict_on("input y f32[4] view-of=x misaligned=1"),
