@@ -153,8 +153,6 @@ class Audit {
       else
         report_.unconfirmed.push_back(
             fmt::format("{}: {}{}", draft.item.name, suspicion.line.what, runner_.ended() ? " (no time left)" : ""));
-    if (subject_.trace)
-      for (AuditLine& line : draft.item.lines) line.because = reasons(draft.item, line);
     std::stable_sort(draft.item.lines.begin(), draft.item.lines.end(),
                      [](const auto& a, const auto& b) { return a.word < b.word; });
     report_.items.push_back(std::move(draft.item));
@@ -177,6 +175,9 @@ class Audit {
     report_.reduced = done.lines;
     report_.not_reduced = done.cut_short + done.unconfirmed;
     report_.reduction_runs = done.runs;
+    if (!subject_.trace) return;
+    for (AuditItem& item : report_.items)
+      for (AuditLine& line : item.lines) line.because = reasons(item, line);
   }
 
   void add_index_widths() {

@@ -33,31 +33,32 @@ AuditReductions reduce_lines(AuditRunner& runner, std::vector<AuditReducible>& l
     options.keeps = [&, checks = line.input.input_checks](const Case& candidate) {
       return candidate.input_checks == checks && (!lines[i].shows || lines[i].shows(candidate));
     };
+    // The last confirming run is careful, so that the verdict names the kernel.
     runner.executor().set_careful(false);
     const auto reduced = reduce_confirmed(runner.context(), runner.executor(), line.input, *line.verdict, options,
-                                          confirm_runs, [&] { return runner.ended(); });
+                                          std::max(confirm_runs - 1, 1), [&] { return runner.ended(); });
     if (!reduced) {
       ++out.unconfirmed;
       continue;
     }
-    out.runs += reduced->runs + reduced->confirmation.tries;
-    const Confirmation& seen = reduced->confirmation;
-    if (seen.reproduced < seen.tries) {
+    const Reduction& best = reduced->reduction;
+    runner.executor().set_careful(true);
+    const Confirmation careful =
+        confirm(runner.context(), runner.executor(), best.minimal, finding_key(*line.verdict), {}, 1);
+    const int tries = reduced->confirmation.tries + careful.tries;
+    const int reproduced = reduced->confirmation.reproduced + careful.reproduced;
+    out.runs += reduced->runs + tries;
+    if (reproduced < tries || !careful.verdict) {
       ++out.unconfirmed;
       continue;
     }
-    ++(reduced->reduction.one_minimal ? out.lines : out.cut_short);
-    line.one_minimal = reduced->reduction.one_minimal;
-    if (reduced->reduction.minimal == line.input) continue;
-    line.input = reduced->reduction.minimal;
-    // Kernels are named by a careful run: one more, since the searches were none.
-    runner.executor().set_careful(true);
-    const Confirmation named =
-        confirm(runner.context(), runner.executor(), line.input, finding_key(*line.verdict), {}, 1);
-    ++out.runs;
-    line.reproduced = seen.reproduced + named.reproduced;
-    line.tries = seen.tries + named.tries;
-    line.verdict = named.verdict ? named.verdict : seen.verdict;
+    ++(best.one_minimal ? out.lines : out.cut_short);
+    line.one_minimal = best.one_minimal;
+    if (best.minimal == line.input) continue;
+    line.input = best.minimal;
+    line.verdict = careful.verdict;
+    line.reproduced = reproduced;
+    line.tries = tries;
     written(lines[i]);
   }
   return out;

@@ -205,7 +205,7 @@ Failure check_tensor(const CaseInput& input, const std::vector<CaseInput>& earli
       if (stride < 0) return "a stride is negative";
   }
   const int64_t width = dtype_bytes(input.dtype);
-  const bool sparse = input.numel() < kSparseElementsMax;
+  const bool sparse = input.numel() < kSparseElementsMax && input.misalign_bytes == 0;
   const int64_t bytes_max = sparse ? kCaseSpanMax : kCaseBytesMax, elements_max = bytes_max / width;
   if (input.numel() > elements_max || input.storage_elements() > elements_max || input.offset > elements_max)
     return "larger than " + std::to_string(bytes_max >> 30) + " GiB";
