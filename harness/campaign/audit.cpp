@@ -20,8 +20,6 @@ namespace {
 using Clock = AuditRunner::Clock;
 using Answer = AuditTrial::Answer;
 
-// A fresh process and every kernel judged: what one confirming run costs, in runs of the search.
-constexpr double kConfirmingCost = 3;
 // Of the time, however much there is to confirm.
 constexpr double kSearchShareLeast = 0.4;
 constexpr size_t kCandidates = 3;  // of one line, until one comes each time
@@ -77,7 +75,7 @@ class Audit {
   void keep_time_for(const std::string& item, const AuditAnswer& answer) {
     if (answer.in(options_.checks).answer != Answer::kHarm || !suspected_.insert(item).second) return;
     const std::chrono::duration<double> all = options_.time;
-    const auto confirming = runner_.mean_case() * kConfirmingCost * options_.confirm_runs * suspected_.size();
+    const auto confirming = runner_.confirming(options_.confirm_runs) * suspected_.size();
     const auto search = std::max(all - confirming, all * kSearchShareLeast);
     runner_.set_deadline(options_.begun + std::chrono::duration_cast<Clock::duration>(search));
   }
@@ -117,8 +115,9 @@ class Audit {
       if (axis.cut_short) report_.untried.push_back({axis.name + ": some sizes", "no time left"});
       const int64_t last = axis.answers.empty() ? -1 : axis.answers.rbegin()->first;
       if (!axis.declared_max)
-        report_.untried.push_back({fmt::format("{} above {}", axis.name, last),
-                                   axis.too_large ? "more elements than an audit allots to an input" : "unbounded"});
+        report_.untried.push_back(
+            {fmt::format("{} above {}", axis.name, last),
+             axis.too_large ? "more elements than an audit allots to an input" : "declared without an upper bound"});
     }
   }
 
@@ -173,7 +172,8 @@ class Audit {
     const AuditReductions done = reduce_lines(runner_, lines, options_.confirm_runs,
                                               [&](const AuditReducible& one) { write(*one.line, one.original); });
     report_.reduced = done.lines;
-    report_.not_reduced = done.cut_short + done.unconfirmed;
+    report_.reduction_cut_short = done.cut_short;
+    report_.reduction_unconfirmed = done.unconfirmed;
     report_.reduction_runs = done.runs;
     if (!subject_.trace) return;
     for (AuditItem& item : report_.items)
@@ -273,7 +273,7 @@ class Audit {
     add("grid limit of 65,535 blocks",
         cuda ? "sizes are limited to what an audit allots to an input" : "not run: the package is for the CPU");
     if (subject_.bases.empty()) add("sizes", "no input that the contract allows was found");
-    for (const std::string& note : subject_.bounds.notes) add("a condition", note);
+    for (const std::string& note : subject_.bounds.notes) add("conditions of the contract", note);
   }
 
   const AuditSubjectMatter& subject_;

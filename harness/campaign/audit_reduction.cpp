@@ -14,6 +14,8 @@ using std::chrono::milliseconds;
 // A case of an audit is small to begin with: what takes longer is a case that is slow.
 constexpr milliseconds kLineMax{5'000};
 constexpr int kRunsMax = 100;
+// Where little time is left, some lines get enough of it rather than each too little.
+constexpr int kLinesAtOnce = 2;
 
 }  // namespace
 
@@ -22,14 +24,17 @@ AuditReductions reduce_lines(AuditRunner& runner, std::vector<AuditReducible>& l
   AuditReductions out;
   for (size_t i = 0; i < lines.size(); ++i) {
     AuditLine& line = *lines[i].line;
-    if (runner.ended()) {
-      out.cut_short += static_cast<int>(lines.size() - i);
-      break;
-    }
+    // Confirming comes after the search, and must fit in too.
+    const auto confirming = std::chrono::duration_cast<milliseconds>(runner.confirming(confirm_runs));
     const auto left = std::chrono::duration_cast<milliseconds>(runner.deadline() - Clock::now());
+    const auto share = std::max(left / static_cast<int64_t>(lines.size() - i), std::min(left, kLineMax) / kLinesAtOnce);
+    if (runner.ended() || share <= confirming) {
+      ++out.cut_short;
+      continue;
+    }
     ReducerOptions options;
     options.runs_max = kRunsMax;
-    options.time_max = std::min(kLineMax, left / static_cast<int64_t>(lines.size() - i));
+    options.time_max = std::min(kLineMax, share - confirming);
     options.keeps = [&, checks = line.input.input_checks](const Case& candidate) {
       return candidate.input_checks == checks && (!lines[i].shows || lines[i].shows(candidate));
     };

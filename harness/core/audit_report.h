@@ -106,7 +106,8 @@ struct AuditReport {
   std::vector<std::string> unconfirmed;   ///< seen once, and not each time in fresh processes
   int reduced = 0;                        ///< unsafe lines whose case is as simple as it gets
   int reduction_runs = 0;                 ///< that this took
-  int not_reduced = 0;  ///< unsafe lines whose reduction was cut short, or did not hold in fresh processes
+  int reduction_cut_short = 0;            ///< unsafe lines for whose reduction there was not time enough
+  int reduction_unconfirmed = 0;          ///< unsafe lines left as they were: the simpler case does not come each time
   int cases = 0;
   int judged = 0;  ///< of them, by anybody
   double seconds = 0;

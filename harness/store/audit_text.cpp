@@ -31,11 +31,12 @@ std::string plain(const std::string& item, const AuditLine& line) {
 
 /// Of unsafe lines, how many have a case that is as simple as it gets; "" when there was none to reduce.
 std::string reductions_text(const AuditReport& report) {
-  if (report.reduced + report.not_reduced == 0) return "";
+  if (report.reduced + report.reduction_cut_short + report.reduction_unconfirmed == 0) return "";
   std::string out = fmt::format("cases of unsafe lines: {} reduced until 1-minimal, in {} runs", report.reduced,
                                 report.reduction_runs);
-  if (report.not_reduced > 0)
-    out += fmt::format("; {} not (no time left, or the simpler case does not come each time)", report.not_reduced);
+  if (report.reduction_cut_short > 0) out += fmt::format("; {} not: no time left", report.reduction_cut_short);
+  if (report.reduction_unconfirmed > 0)
+    out += fmt::format("; {} left as found: the simpler case did not come each time", report.reduction_unconfirmed);
   return out;
 }
 
@@ -222,7 +223,8 @@ std::string audit_json(const AuditReport& report, int exit_code) {
                              {"not_judged", report.not_judged},
                              {"unconfirmed", report.unconfirmed},
                              {"reduced", report.reduced},
-                             {"not_reduced", report.not_reduced},
+                             {"reduction_cut_short", report.reduction_cut_short},
+                             {"reduction_unconfirmed", report.reduction_unconfirmed},
                              {"reduction_runs", report.reduction_runs},
                              {"cases", report.cases},
                              {"judged", report.judged},
