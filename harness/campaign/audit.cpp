@@ -6,7 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "campaign/audit_indexing.h"
 #include "campaign/audit_lines.h"
+#include "campaign/audit_reduction.h"
 #include "campaign/audit_sizes.h"
 #include "campaign/confirmation.h"
 #include "core/python_repro.h"
@@ -18,8 +20,6 @@ namespace {
 using Clock = AuditRunner::Clock;
 using Answer = AuditTrial::Answer;
 
-// A fresh process and every kernel judged: what one confirming run costs, in runs of the search.
-constexpr double kConfirmingCost = 3;
 // Of the time, however much there is to confirm.
 constexpr double kSearchShareLeast = 0.4;
 constexpr size_t kCandidates = 3;  // of one line, until one comes each time
@@ -58,9 +58,11 @@ class Audit {
     next = try_probes(next, 1 << 30);
     note_left_out(next, axes);
     judge(axes);
+    reduce();
+    add_index_widths();
     runner_.executor().set_careful(true);
     add_not_tried();
-    report_.cases = runner_.cases() + confirmations_;
+    report_.cases = runner_.cases() + confirmations_ + report_.reduction_runs;
     report_.not_judged = runner_.not_judged();
     report_.judged = report_.cases;
     for (const auto& [reason, runs] : report_.not_judged) report_.judged -= runs;
@@ -73,7 +75,7 @@ class Audit {
   void keep_time_for(const std::string& item, const AuditAnswer& answer) {
     if (answer.in(options_.checks).answer != Answer::kHarm || !suspected_.insert(item).second) return;
     const std::chrono::duration<double> all = options_.time;
-    const auto confirming = runner_.mean_case() * kConfirmingCost * options_.confirm_runs * suspected_.size();
+    const auto confirming = runner_.confirming(options_.confirm_runs) * suspected_.size();
     const auto search = std::max(all - confirming, all * kSearchShareLeast);
     runner_.set_deadline(options_.begun + std::chrono::duration_cast<Clock::duration>(search));
   }
@@ -113,8 +115,9 @@ class Audit {
       if (axis.cut_short) report_.untried.push_back({axis.name + ": some sizes", "no time left"});
       const int64_t last = axis.answers.empty() ? -1 : axis.answers.rbegin()->first;
       if (!axis.declared_max)
-        report_.untried.push_back({fmt::format("{} above {}", axis.name, last),
-                                   axis.too_large ? "more elements than an audit allots to an input" : "unbounded"});
+        report_.untried.push_back(
+            {fmt::format("{} above {}", axis.name, last),
+             axis.too_large ? "more elements than an audit allots to an input" : "declared without an upper bound"});
     }
   }
 
@@ -142,17 +145,47 @@ class Audit {
   }
 
   void settle(AuditDraft draft) {
+    shows_.emplace_back();
     for (AuditSuspicion& suspicion : draft.suspicions)
       if (confirm_line(suspicion))
-        draft.item.lines.push_back(std::move(suspicion.line));
+        add_unsafe(draft.item, suspicion);
       else
         report_.unconfirmed.push_back(
             fmt::format("{}: {}{}", draft.item.name, suspicion.line.what, runner_.ended() ? " (no time left)" : ""));
-    if (subject_.trace)
-      for (AuditLine& line : draft.item.lines) line.because = reasons(draft.item, line);
     std::stable_sort(draft.item.lines.begin(), draft.item.lines.end(),
                      [](const auto& a, const auto& b) { return a.word < b.word; });
     report_.items.push_back(std::move(draft.item));
+  }
+
+  void add_unsafe(AuditItem& item, AuditSuspicion& suspicion) {
+    shows_.back().push_back(std::move(suspicion.shows));
+    item.lines.push_back(std::move(suspicion.line));
+  }
+
+  void reduce() {
+    std::vector<AuditReducible> lines;
+    for (size_t i = 0; i < report_.items.size(); ++i) {
+      size_t next = 0;
+      for (AuditLine& line : report_.items[i].lines)
+        if (line.word == AuditWord::kUnsafe) lines.push_back({&line, line.input, std::move(shows_[i][next++])});
+    }
+    const AuditReductions done = reduce_lines(runner_, lines, options_.confirm_runs,
+                                              [&](const AuditReducible& one) { write(*one.line, one.original); });
+    report_.reduced = done.lines;
+    report_.reduction_cut_short = done.cut_short;
+    report_.reduction_unconfirmed = done.unconfirmed;
+    report_.reduction_runs = done.runs;
+    if (!subject_.trace) return;
+    for (AuditItem& item : report_.items)
+      for (AuditLine& line : item.lines) line.because = reasons(item, line);
+  }
+
+  void add_index_widths() {
+    const std::vector<KernelIndexing> kernels = kernel_indexing(subject_.info);
+    for (AuditItem& item : index_width_items(kernels)) report_.items.push_back(std::move(item));
+    for (AuditUntried& one : index_width_untried(subject_.info, kernels)) report_.untried.push_back(std::move(one));
+    std::stable_sort(report_.items.begin(), report_.items.end(),
+                     [](const auto& a, const auto& b) { return a.subject < b.subject; });
   }
 
   /// What the trace has recorded of a line's condition; else what its case breaks and the plain case does not: guards
@@ -204,17 +237,18 @@ class Audit {
       line.reproduced = seen->reproduced;
       line.tries = seen->tries;
       line.input = std::move(c);
-      write(line);
+      write(line, line.input);
       return true;
     }
     return false;
   }
 
-  void write(AuditLine& line) {
+  void write(AuditLine& line, const Case& original) {
     if (options_.out.empty()) return;
     Finding finding;
     finding.verdict = *line.verdict;
-    finding.minimal = finding.original = line.input;
+    finding.minimal = line.input;
+    finding.original = original;
     finding.reproduced = line.reproduced;
     finding.tries = line.tries;
     finding.package = subject_.package;
@@ -222,8 +256,9 @@ class Audit {
     finding.environment = subject_.environment;
     FindingContext context = subject_.context;
     context.inputs_python = python_inputs(line.input);
-    line.folder = options_.out + "/findings/" +
-                  finding_slug(*line.verdict, finding_key(*line.verdict) + context.package_hash + line.what);
+    if (line.folder.empty())
+      line.folder = options_.out + "/findings/" +
+                    finding_slug(*line.verdict, finding_key(*line.verdict) + context.package_hash + line.what);
     write_finding_folder(line.folder, finding, context);
   }
 
@@ -232,14 +267,13 @@ class Audit {
       report_.untried.push_back({std::move(what), std::move(why)});
     };
     const bool cuda = subject_.info.compiled && subject_.info.compiled->device == "cuda";
-    add("inputs on another device", "a worker holds inputs where the program wants them");
-    add("another number of inputs", "a case has as many inputs as the program");
-    add("sparse, quantised, meta and conjugated tensors, None", "a case cannot say them");
-    add("int32 indexing: 2^31 elements, by size, stride or offset", "a case fills its storage, which takes gigabytes");
+    for (const AuditUntried& one : subject_.untried) report_.untried.push_back(one);
+    add("sparse, quantised, meta and conjugated tensors", "a case cannot say them");
+    add("inputs of 2^31 elements and more", "they take gigabytes");
     add("grid limit of 65,535 blocks",
         cuda ? "sizes are limited to what an audit allots to an input" : "not run: the package is for the CPU");
     if (subject_.bases.empty()) add("sizes", "no input that the contract allows was found");
-    for (const std::string& note : subject_.bounds.notes) add("a condition", note);
+    for (const std::string& note : subject_.bounds.notes) add("conditions of the contract", note);
   }
 
   const AuditSubjectMatter& subject_;
@@ -247,6 +281,7 @@ class Audit {
   AuditRunner runner_;
   std::set<std::string> suspected_;
   std::vector<AuditEvidence> evidence_;
+  std::vector<std::vector<std::function<bool(const Case&)>>> shows_;  ///< per item of the report, per unsafe line
   AuditReport report_;
   int confirmations_ = 0;
 };

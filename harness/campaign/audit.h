@@ -21,6 +21,7 @@ struct AuditSubjectMatter {
   const ContractBounds& bounds;
   std::vector<Case> bases;             ///< legal, plain; empty when none was found
   std::vector<AuditProbe> probes;      ///< by round
+  std::vector<AuditUntried> untried;   ///< probes that could not be made
   std::function<void(Case&)> revalue;  ///< gives a case plain values that suit its sizes
   FindingContext context;              ///< for the folders of unsafe lines
   std::string package, model, torch;

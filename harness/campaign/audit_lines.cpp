@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <set>
 
 #include "package/assumed_sizes.h"
 #include "package/input_guard.h"
@@ -170,6 +172,22 @@ void add_unreached(const AuditAxis& axis, AuditItem* item) {
   }
 }
 
+/// What a case inside the contract must keep to be about its row: where the input lies.
+std::function<bool(const Case&)> placement_kept(const Contract& contract, const AuditEvidence& evidence,
+                                                const Case& first) {
+  for (size_t i = 0; i < contract.inputs.size() && i < first.inputs.size(); ++i) {
+    if (!evidence.item.starts_with(contract.inputs[i].name + ": ")) continue;
+    if (evidence.subject == AuditSubject::kIndexing)
+      return [i](const Case& c) { return c.inputs[i].storage_elements() > std::numeric_limits<int32_t>::max(); };
+    if (evidence.subject == AuditSubject::kPlacement)
+      return
+          [i, offset = first.inputs[i].offset != 0, misaligned = first.inputs[i].misalign_bytes != 0](const Case& c) {
+            return (c.inputs[i].offset != 0) == offset && (c.inputs[i].misalign_bytes != 0) == misaligned;
+          };
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::vector<std::string> checks_of(const PackageInfo& info, const std::string& item) {
@@ -204,8 +222,14 @@ AuditDraft draft_item(const PackageInfo& info, const AuditEvidence& evidence, Ch
   for (const std::string& check : checks_of(info, item.name)) item.enforced_on += fmt::format(" ({})", check);
   const std::vector<AuditAnswer> bad = harmful(answers, mode);
   if (evidence.subject == AuditSubject::kValues) item.declared = "not stated";
+  if (evidence.subject == AuditSubject::kIndexing) {
+    const bool strided =
+        std::any_of(answers.begin(), answers.end(), [](const auto& a) { return a.label.starts_with("stride("); });
+    item.declared = strided ? "free" : "offset free, strides fixed";
+  }
   if (!bad.empty()) {
-    AuditSuspicion suspicion{unsafe_line(bad, mode, inside), bad};
+    AuditSuspicion suspicion{unsafe_line(bad, mode, inside), bad,
+                             placement_kept(info.contract, evidence, bad.front().input)};
     if (evidence.subject == AuditSubject::kValues) suspicion.line.guard = guard_of_index(info.contract, evidence.item);
     if (!bad.front().broken.empty()) suspicion.line.guard = guard_against(info.contract, bad.front().broken.front());
     out.suspicions.push_back(std::move(suspicion));
@@ -265,7 +289,13 @@ AuditDraft draft_axis(const PackageInfo& info, const AuditAxis& axis, ChecksMode
   const bool some_pass = std::any_of(fails.begin(), fails.end(), [](const auto& one) { return !one.second; });
   if (!inside.empty() && (some_pass || !base_fails)) {
     const std::vector<AuditAnswer> bad = harmful(inside, mode);
-    AuditSuspicion suspicion{unsafe_line(bad, mode, true), bad};
+    std::set<int64_t> failing;
+    for (const auto& [value, answer] : axis.answers)
+      if (answer.broken.empty() && answered(answer, mode, Answer::kHarm)) failing.insert(value);
+    AuditSuspicion suspicion{unsafe_line(bad, mode, true), bad, [failing, name = axis.name](const Case& c) {
+                               const std::optional<int64_t> value = dimension_value(c, name);
+                               return value && failing.contains(*value);
+                             }};
     suspicion.line.what = axis.name + " = " + value_ranges(axis, [&](const auto& a) {
                             return a.broken.empty() && answered(a, mode, Answer::kHarm);
                           });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct AuditEvidence {
 struct AuditSuspicion {
   AuditLine line;  ///< guard and words are there, verdict and case are not
   std::vector<AuditAnswer> candidates;
+  std::function<bool(const Case&)> shows;  ///< whether a simpler case is still about the row; null: any is
 };
 
 /// An item and what is suspected of it.

@@ -39,8 +39,13 @@ class AuditRunner {
   /// None when time is over.
   std::optional<AuditAnswer> run(const Case& c, const std::string& item, std::string label);
   bool ended();
+  Clock::time_point deadline() const { return deadline_; }
   void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
-  std::chrono::duration<double> mean_case() const { return cases_ == 0 ? spent_ : spent_ / cases_; }
+  /// What `runs` confirming runs take, each in a fresh process, the last with every kernel judged: about.
+  std::chrono::duration<double> confirming(int runs) const {
+    constexpr double kCases = 3;  // that one of them costs
+    return cases_ == 0 ? spent_ : spent_ / cases_ * kCases * runs;
+  }
 
   int cases() const { return cases_; }
   const std::map<std::string, int>& not_judged() const { return not_judged_; }

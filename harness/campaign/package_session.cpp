@@ -170,7 +170,8 @@ std::vector<OtherAllocator> PackageSession::other_allocators() {
 
 void PackageSession::require_fitting(const Case& c, const std::string& where) const {
   std::vector<std::string> given, taken;
-  for (const CaseInput& input : c.inputs) given.push_back(input.name);
+  for (const CaseInput& input : c.inputs)
+    if (!input.surplus) given.push_back(input.name);
   for (const InputSpec& input : info_.contract.inputs) taken.push_back(input.name);
   const auto text = [](const std::vector<std::string>& names) {
     std::string out;

@@ -1,6 +1,7 @@
 #include "campaign/reducer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "campaign/case_complexity.h"
 #include "campaign/passes/catalog.h"
@@ -21,7 +22,7 @@ std::vector<std::string> condition_texts(const Contract& contract, const Case& c
 }  // namespace
 
 Reducer::Reducer(const TriageContext& context, CaseExecutor& executor, ReducerOptions options)
-    : context_(context), executor_(executor), options_(options), passes_(make_passes()) {}
+    : context_(context), executor_(executor), options_(std::move(options)), passes_(make_passes()) {}
 
 bool Reducer::exhausted() const {
   return best_.runs >= options_.runs_max || std::chrono::steady_clock::now() >= deadline_ || (stop_ && stop_());
@@ -29,6 +30,7 @@ bool Reducer::exhausted() const {
 
 bool Reducer::may_try(const Case& candidate) const {
   if (case_complexity(candidate) >= case_complexity(best_.minimal)) return false;
+  if (options_.keeps && !options_.keeps(candidate)) return false;
   const std::vector<std::string> broken = condition_texts(context_.contract, candidate);
   return broken.empty() == broken_.empty() &&
          std::includes(broken_.begin(), broken_.end(), broken.begin(), broken.end());

@@ -18,6 +18,7 @@ struct ReducerOptions {
   int runs_max = 200;                          ///< of candidates
   std::chrono::milliseconds time_max{60'000};  ///< a hang costs the whole limit for each candidate that still hangs
   int attempts = 1;                            ///< tries per candidate: more for what does not fail each time
+  std::function<bool(const Case&)> keeps;      ///< what a candidate must keep besides its finding; null: nothing
 };
 
 struct Reduction {

@@ -16,12 +16,18 @@ std::string_view audit_subject_name(AuditSubject subject) {
       return "layout";
     case AuditSubject::kPlacement:
       return "placement";
+    case AuditSubject::kIndexing:
+      return "indexing";
     case AuditSubject::kOverlap:
       return "overlap";
     case AuditSubject::kDtype:
       return "dtype";
     case AuditSubject::kRank:
       return "rank";
+    case AuditSubject::kCount:
+      return "number of inputs";
+    case AuditSubject::kDevice:
+      return "device";
     case AuditSubject::kStorage:
       return "storage";
     case AuditSubject::kScalar:

@@ -20,9 +20,12 @@ enum class AuditSubject {
   kRelation,
   kLayout,
   kPlacement,
+  kIndexing,  ///< elements and indices beyond what 32 bits hold
   kOverlap,
   kDtype,
   kRank,
+  kCount,   ///< how many inputs
+  kDevice,  ///< which kind of device they lie on
   kStorage,
   kScalar,
   kValues
@@ -67,6 +70,7 @@ struct AuditLine {
   Case input;                        ///< kUnsafe, kUnjudged, kTooStrict: shows it
   bool refused_with_checks = false;  ///< kUnsafe, kUnjudged: the same input is refused when input checks are on
   int reproduced = 0, tries = 0;     ///< kUnsafe: in fresh processes
+  bool one_minimal = false;          ///< kUnsafe: no simpler case shows the same
   std::string folder;                ///< kUnsafe: finding folder, replayable; "" = not written
   AuditGuard guard;                  ///< kUnsafe, kUnjudged
   /// Recorded guards of the compile-time trace that `input` breaks, the item's own first: "x.size(0) > 3 at
@@ -100,6 +104,10 @@ struct AuditReport {
   std::map<std::string, int> not_judged;  ///< reason -> cases on which nobody could judge
   std::vector<std::string> trace_notes;   ///< what the compile-time trace lacks
   std::vector<std::string> unconfirmed;   ///< seen once, and not each time in fresh processes
+  int reduced = 0;                        ///< unsafe lines whose case is as simple as it gets
+  int reduction_runs = 0;                 ///< that this took
+  int reduction_cut_short = 0;            ///< unsafe lines for whose reduction there was not time enough
+  int reduction_unconfirmed = 0;          ///< unsafe lines left as they were: the simpler case does not come each time
   int cases = 0;
   int judged = 0;  ///< of them, by anybody
   double seconds = 0;

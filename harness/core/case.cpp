@@ -22,6 +22,7 @@ int64_t saturating_add(int64_t x, int64_t y) {
 }
 
 constexpr std::array<std::string_view, 3> kConstantsNames = {"exported", "updated", "swapped"};
+constexpr std::array<std::string_view, 3> kPlaceNames = {"declared", "cpu", "cuda"};
 
 }  // namespace
 
@@ -32,6 +33,14 @@ std::string_view case_constants_name(CaseConstants constants) {
 std::optional<CaseConstants> case_constants_from_name(std::string_view name) {
   for (size_t i = 0; i < kConstantsNames.size(); ++i)
     if (kConstantsNames[i] == name) return static_cast<CaseConstants>(i);
+  return std::nullopt;
+}
+
+std::string_view case_place_name(CasePlace place) { return kPlaceNames[static_cast<size_t>(place)]; }
+
+std::optional<CasePlace> case_place_from_name(std::string_view name) {
+  for (size_t i = 0; i < kPlaceNames.size(); ++i)
+    if (kPlaceNames[i] == name) return static_cast<CasePlace>(i);
   return std::nullopt;
 }
 
@@ -62,12 +71,18 @@ int64_t CaseInput::storage_elements() const {
 bool operator==(const CaseInput& a, const CaseInput& b) {
   return a.name == b.name && a.kind == b.kind && a.dtype == b.dtype && a.sizes == b.sizes && a.strides == b.strides &&
          a.offset == b.offset && a.misalign_bytes == b.misalign_bytes && a.storage_of == b.storage_of &&
-         a.zero_tensor == b.zero_tensor && a.values == b.values && same_number(a.scalar, b.scalar);
+         a.zero_tensor == b.zero_tensor && a.place == b.place && a.surplus == b.surplus && a.values == b.values &&
+         same_number(a.scalar, b.scalar);
 }
 
 bool operator==(const Case& a, const Case& b) {
   return a.inputs == b.inputs && a.then == b.then && a.input_checks == b.input_checks && a.runs == b.runs &&
          a.threads == b.threads && a.callers == b.callers && a.constants == b.constants;
+}
+
+size_t Case::surplus_inputs() const {
+  return static_cast<size_t>(
+      std::count_if(inputs.begin(), inputs.end(), [](const CaseInput& input) { return input.surplus; }));
 }
 
 Case Case::call(size_t index) const {

@@ -11,6 +11,15 @@
 
 namespace aotifuzz {
 
+/// Where an input lies.
+enum class CasePlace : uint8_t {
+  kDeclared,  ///< where the program wants it
+  kHost,      ///< in the host's memory, whatever the program wants
+  kDevice,    ///< on a GPU, whatever the program wants
+};
+std::string_view case_place_name(CasePlace place);  ///< "declared", "cpu", "cuda"
+std::optional<CasePlace> case_place_from_name(std::string_view name);
+
 /// One input of a case. A tensor names concrete sizes and a layout; a scalar stands for an int, float or bool input.
 struct CaseInput {
   enum class Kind : uint8_t { kTensor, kInt, kFloat, kBool, kNone };
@@ -25,6 +34,8 @@ struct CaseInput {
   int64_t misalign_bytes = 0;                   ///< storage starts this far past a 64-byte boundary
   std::string storage_of;                       ///< name of an earlier input whose storage this one views; "" = its own
   bool zero_tensor = false;                     ///< torch._efficientzerotensor: no storage at all
+  CasePlace place = CasePlace::kDeclared;
+  bool surplus = false;  ///< one more than the program takes; such inputs are tensors and come last
   ValueRecipe values;                           ///< ignored when storage_of is set (the values are the other's)
 
   // scalars
@@ -65,7 +76,7 @@ std::optional<CaseConstants> case_constants_from_name(std::string_view name);
 /// A recipe for one set of inputs and how to run it: a few hundred bytes of text, never tensors. Says concrete sizes,
 /// not export's symbol names (they change with each export). Format: store/case_text.h.
 struct Case {
-  std::vector<CaseInput> inputs;  ///< in the program's order of user inputs
+  std::vector<CaseInput> inputs;  ///< in the program's order of user inputs; then those that are surplus
   /// Calls of the same loaded package, in order, after which `inputs` must give what they gave before (A, B, A).
   std::vector<CaseCall> then;
 
@@ -75,6 +86,8 @@ struct Case {
   /// Threads that make all calls, `inputs` and `then`, at the same time, each from another place on; 1: none.
   int callers = 1;
   CaseConstants constants = CaseConstants::kExported;
+
+  size_t surplus_inputs() const;  ///< how many of the inputs are more than the program takes
 
   /// The further call `index` as a case of its own, run like this one.
   Case call(size_t index) const;

@@ -63,6 +63,7 @@ class Checker {
   Checker(const Contract& contract, const Case& c) : contract_(contract), case_(c) {}
 
   std::vector<Violation> run() {
+    // How many tensors the package is given is one condition, whichever of them is too many.
     if (case_.inputs.size() != contract_.inputs.size()) {
       add(Condition::Kind::kKind, -1, "number of inputs as exported",
           std::to_string(case_.inputs.size()) + " given, " + std::to_string(contract_.inputs.size()) + " declared");
@@ -127,6 +128,11 @@ class Checker {
   void check_input(int index) {
     const InputSpec& spec = contract_.inputs[index];
     const CaseInput& given = case_.inputs[index];
+    if (given.kind == CaseInput::Kind::kNone && spec.kind == CaseInput::Kind::kTensor) {
+      // A package takes tensors only, so that this is one input fewer.
+      add(Condition::Kind::kKind, index, spec.name + ": a tensor, not None", "None");
+      return;
+    }
     if (given.kind != spec.kind) {
       add(Condition::Kind::kKind, index, spec.name + ": kind as exported", "another kind of value");
       return;
@@ -140,6 +146,7 @@ class Checker {
     if (given.dtype != spec.dtype)
       add(Condition::Kind::kDtype, index, spec.name + ".dtype == " + std::string(dtype_name(spec.dtype)),
           std::string(dtype_name(given.dtype)) + " given");
+    check_place(spec, given, index);
     if (given.zero_tensor) add(Condition::Kind::kZeroTensor, index, spec.name + ": has storage", "zero tensor");
     if (given.sizes.size() != spec.sizes.size()) {
       add(Condition::Kind::kRank, index, spec.name + ".dim() == " + std::to_string(spec.sizes.size()),
@@ -147,6 +154,13 @@ class Checker {
       return;
     }
     if (!given.zero_tensor) check_strides(index);
+  }
+
+  void check_place(const InputSpec& spec, const CaseInput& given, int index) {
+    const std::string wanted = spec.device.substr(0, spec.device.find(':'));
+    const std::string lies(case_place_name(given.place));
+    if (given.place == CasePlace::kDeclared || lies == wanted) return;
+    add(Condition::Kind::kDevice, index, spec.name + ".device.type == " + wanted, lies + " given");
   }
 
   void check_strides(int index) {

@@ -124,7 +124,7 @@ std::string recorded_stack(const FlightRecorder& recorder) { return text_of(reco
 
 std::string memory_buffer_text(const MemoryFault& fault) {
   if (!fault.buffer_known) return "every buffer";
-  const std::string bytes = std::to_string(fault.bytes) + " bytes";
+  const std::string bytes = std::to_string(fault.bytes) + (fault.bytes == 1 ? " byte" : " bytes");
   if (fault.role != BufferRole::kOther) return buffer_key(fault) + " (" + bytes + ")";
   const std::string which = "buffer " + std::to_string(fault.serial) + " of the run, " + bytes;
   return "an intermediate or output (" + (fault.value.empty() ? "" : fault.value + ", ") + which + ")";
@@ -144,7 +144,7 @@ std::string memory_fault_sentence(const MemoryFault& fault) {
   if (!fault.buffer_known) return out + "in a guard region, far from " + buffer;
   switch (fault.place) {
     case Place::kPastEnd:
-      return out + distance + " bytes past the end of " + buffer;
+      return out + (fault.distance == 0 ? "the first byte" : distance + " bytes") + " past the end of " + buffer;
     case Place::kBeforeStart:
       return out + distance + " bytes before the start of " + buffer;
     case Place::kAfterFree:

@@ -55,7 +55,7 @@ std::string recorded_stack(const FlightRecorder& recorder);
 std::string memory_buffer_text(const MemoryFault& fault);
 /// "read past end of input idx": no size, address or kernel, so it may stand in a signature.
 std::string memory_fault_key(const MemoryFault& fault);
-/// "reads 0 bytes past the end of input idx (160 bytes)".
+/// "reads the first byte past the end of input idx (160 bytes)".
 std::string memory_fault_sentence(const MemoryFault& fault);
 
 /// Everything known of the access, as measures of a verdict.

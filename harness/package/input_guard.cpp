@@ -293,8 +293,23 @@ AuditGuard guard_against(const Contract& contract, const Violation& violation) {
       guard.caller = "assert " + spec->name + " == " + number_text(spec->constant);
       guard.cpp = check_cpp(spec->name + " == " + number_text(spec->constant), violation.text);
       break;
-    case Condition::Kind::kDevice:
+    case Condition::Kind::kDevice: {
+      const bool cuda = spec->device.starts_with("cuda");
+      guard.caller = "assert " + spec->name + ".device.type == \"" + (cuda ? "cuda" : "cpu") + "\"";
+      guard.cpp = check_cpp(spec->name + (cuda ? ".is_cuda()" : ".is_cpu()"), violation.text);
+      break;
+    }
     case Condition::Kind::kKind:
+      if (spec) {
+        guard.caller = "assert " + spec->name + " is not None";
+        guard.cpp = check_cpp(spec->name + ".defined()", violation.text);
+        break;
+      }
+      const std::string count =
+          std::to_string(std::count_if(contract.inputs.begin(), contract.inputs.end(),
+                                       [](const InputSpec& input) { return input.kind == CaseInput::Kind::kTensor; }));
+      guard.caller = "assert len(inputs) == " + count + "  # tensors of the flattened arguments";
+      guard.cpp = check_cpp("inputs.size() == " + count, "the package takes " + count + " tensors");
       break;
   }
   return guard;

@@ -29,6 +29,17 @@ std::string plain(const std::string& item, const AuditLine& line) {
   return line.what.starts_with(item) ? line.what : item + ": " + line.what;
 }
 
+/// Of unsafe lines, how many have a case that is as simple as it gets; "" when there was none to reduce.
+std::string reductions_text(const AuditReport& report) {
+  if (report.reduced + report.reduction_cut_short + report.reduction_unconfirmed == 0) return "";
+  std::string out = fmt::format("cases of unsafe lines: {} reduced until 1-minimal, in {} runs", report.reduced,
+                                report.reduction_runs);
+  if (report.reduction_cut_short > 0) out += fmt::format("; {} not: no time left", report.reduction_cut_short);
+  if (report.reduction_unconfirmed > 0)
+    out += fmt::format("; {} left as found: the simpler case did not come each time", report.reduction_unconfirmed);
+  return out;
+}
+
 /// "memory-fault: ..." and whether input checks would stop it.
 std::string harm_text(const AuditLine& line) {
   if (line.word == AuditWord::kUnjudged)
@@ -46,6 +57,7 @@ std::string stopped_text(const AuditReport& report, const AuditLine& line) {
          : line.refused_with_checks       ? "refused with input checks on"
                                           : "accepted with input checks on too";
   if (line.tries > 0) out += fmt::format("; came {} of {} times in fresh processes", line.reproduced, line.tries);
+  if (line.one_minimal) out += "; its case is 1-minimal";
   return out;
 }
 
@@ -124,6 +136,7 @@ ordered_json line_json(const AuditLine& line) {
   out["refused_with_checks"] = line.refused_with_checks;
   out["reproduced"] = line.reproduced;
   out["tries"] = line.tries;
+  out["one_minimal"] = line.one_minimal;
   out["case"] = print_case(line.input);
   out["folder"] = line.folder;
   out["guard"] = guard_json(line.guard);
@@ -174,6 +187,7 @@ std::string print_audit(const AuditReport& report) {
   for (const std::string& note : report.trace_notes) out += "\ncompile-time trace: " + note + "\n";
   if (!report.has_reference)
     out += "\nno reference: which inputs are legal and which results are right is not known; memory and deaths are\n";
+  if (const std::string text = reductions_text(report); !text.empty()) out += "\n" + text + "\n";
   out += fmt::format("\n{}: {}; {} runs in {:.1f} s{}\n", report.package, counted(report), report.cases, report.seconds,
                      report.out_of_time ? ", which was not enough for all (--time)" : "");
   return out;
@@ -208,6 +222,10 @@ std::string audit_json(const AuditReport& report, int exit_code) {
                              {"not_tried", std::move(untried)},
                              {"not_judged", report.not_judged},
                              {"unconfirmed", report.unconfirmed},
+                             {"reduced", report.reduced},
+                             {"reduction_cut_short", report.reduction_cut_short},
+                             {"reduction_unconfirmed", report.reduction_unconfirmed},
+                             {"reduction_runs", report.reduction_runs},
                              {"cases", report.cases},
                              {"judged", report.judged},
                              {"seconds", report.seconds},
@@ -221,6 +239,7 @@ std::string audit_html(const AuditReport& report) {
   std::string body =
       "<h1>Audit of " + html_text(report.package) + "</h1>\n<p>" + html_text(counted(report)) +
       html_text(fmt::format("; {} runs in {:.1f} s, torch {}", report.cases, report.seconds, report.torch)) + "</p>\n";
+  if (const std::string text = reductions_text(report); !text.empty()) body += "<p>" + html_text(text) + "</p>\n";
   for (const AuditWord word : kWords) {
     if (report.count(word) == 0) continue;
     body += fmt::format("<h2 class=\"{}\">{}</h2>\n", css_class(word), audit_word_name(word));

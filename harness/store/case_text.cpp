@@ -84,6 +84,8 @@ void print_tensor(std::string& out, const CaseInput& input) {
   if (input.offset != 0) print_option(out, "offset", input.offset);
   if (input.misalign_bytes != 0) print_option(out, "misaligned", input.misalign_bytes);
   if (input.zero_tensor) out += " zero-tensor";
+  if (input.place != CasePlace::kDeclared) out += " device=" + std::string(case_place_name(input.place));
+  if (input.surplus) out += " surplus";
 }
 
 void print_input(std::string& out, const CaseInput& input) {

@@ -18,8 +18,10 @@ namespace aotifuzz {
 ///   input y f32[4] view-of=x offset=2            # shares x's storage
 ///   input z f32[3] zero-tensor
 ///   input w u8[33] const(7) misaligned=1         # storage starts 1 byte past a 64-byte boundary
+///   input c f32[4] const(0) device=cpu           # lies there, whatever the program wants; cuda: on a GPU
 ///   input r f32[64,80] file("r.npy",f32,hash=0123456789abcdef)   # a real tensor, kept beside the text
 ///   input n int 3                                # also: float 0.5, bool true, none
+///   input e f32[4] const(0) surplus              # one input more than the program takes; these come last
 ///   then times=2                                 # a further call of the loaded package, made twice, on these inputs:
 ///   input x f32[9,7,16] const(1.0)
 ///   input i i64[9,7] const(0)
@@ -45,5 +47,8 @@ Result<Case> parse_case(std::string_view text);
 
 /// 16 GiB: past this a case is a typing error, not a test.
 inline constexpr int64_t kCaseBytesMax = int64_t{16} << 30;
+/// The same for the span of a storage that holds few elements: it takes address space, not memory.
+inline constexpr int64_t kCaseSpanMax = int64_t{64} << 30;
+inline constexpr int64_t kSparseElementsMax = 1 << 16;
 
 }  // namespace aotifuzz

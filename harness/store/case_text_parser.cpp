@@ -115,6 +115,12 @@ Failure parse_option(TextCursor& cursor, std::string_view word, CaseInput& input
     input.storage_of = name;
     return std::nullopt;
   }
+  if (word == "device") {
+    const std::optional<CasePlace> place = case_place_from_name(cursor.word());
+    if (!place) return "device is none of declared, cpu, cuda";
+    input.place = *place;
+    return std::nullopt;
+  }
   const std::optional<int64_t> value = cursor.integer();
   if (!value || *value < 0) return std::string(word) + " is not a non-negative integer";
   if (word == "misaligned" && *value > kMisalignMax) return "misaligned is above " + std::to_string(kMisalignMax);
@@ -146,7 +152,9 @@ Failure parse_tensor(TextCursor& cursor, Dtype dtype, CaseInput& input) {
     if (!seen.emplace(word).second) return std::string(word) + " given twice";
     if (word == "zero-tensor") {
       input.zero_tensor = true;
-    } else if (word == "strides" || word == "offset" || word == "misaligned" || word == "view-of") {
+    } else if (word == "surplus") {
+      input.surplus = true;
+    } else if (word == "strides" || word == "offset" || word == "misaligned" || word == "view-of" || word == "device") {
       if (Failure failure = parse_option(cursor, word, input)) return failure;
     } else {
       return "unknown recipe or option: " + std::string(word);
@@ -196,12 +204,15 @@ Failure check_tensor(const CaseInput& input, const std::vector<CaseInput>& earli
     for (int64_t stride : *input.strides)
       if (stride < 0) return "a stride is negative";
   }
-  const int64_t elements_max = kCaseBytesMax / dtype_bytes(input.dtype);
+  const int64_t width = dtype_bytes(input.dtype);
+  const bool sparse = input.numel() < kSparseElementsMax && input.misalign_bytes == 0;
+  const int64_t bytes_max = sparse ? kCaseSpanMax : kCaseBytesMax, elements_max = bytes_max / width;
   if (input.numel() > elements_max || input.storage_elements() > elements_max || input.offset > elements_max)
-    return "larger than " + std::to_string(kCaseBytesMax >> 30) + " GiB";
+    return "larger than " + std::to_string(bytes_max >> 30) + " GiB";
   if (input.zero_tensor && (!input.storage_of.empty() || input.offset != 0 || input.misalign_bytes != 0))
     return "a zero-tensor has no storage: view-of, offset and misaligned mean nothing";
   if (input.storage_of.empty()) return std::nullopt;
+  if (input.place != CasePlace::kDeclared) return "a view lies where its owner lies: device belongs there";
   if (input.misalign_bytes != 0) return "a view lies where its owner lies: misaligned belongs there";
   for (const CaseInput& other : earlier) {
     if (other.name != input.storage_of) continue;
@@ -296,6 +307,8 @@ Result<Case> parse_case(std::string_view text) {
       if (Failure failure = parse_input(cursor, input)) return fail(*failure);
       if (input.kind == CaseInput::Kind::kTensor)
         if (Failure failure = check_tensor(input, *inputs)) return fail("input " + input.name + ": " + *failure);
+      if (!input.surplus && !inputs->empty() && inputs->back().surplus)
+        return fail("input " + input.name + " follows one that is surplus: those come last");
       if (!names.insert(input.name).second) return fail("two inputs are named " + input.name);
       if (inputs->size() >= kInputsMax) return fail("more than " + std::to_string(kInputsMax) + " inputs");
       inputs->push_back(std::move(input));

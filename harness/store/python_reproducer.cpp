@@ -135,6 +135,17 @@ def on_devices(inputs, devices):
     return [there(value, device) for value, device in zip(inputs, devices)]
 )py";
 
+/// Where each input of `c` goes; empty: all stay on the CPU.
+std::vector<std::string> devices_of(const Case& c, std::vector<std::string> declared) {
+  const auto is_placed = [](const CaseInput& input) { return input.place == CasePlace::kDevice; };
+  if (declared.empty() && std::none_of(c.inputs.begin(), c.inputs.end(), is_placed)) return {};
+  const std::string surplus = declared.empty() ? "cpu" : declared.back();
+  declared.resize(c.inputs.size(), surplus);
+  for (size_t i = 0; i < declared.size(); ++i)
+    if (c.inputs[i].place != CasePlace::kDeclared) declared[i] = case_place_name(c.inputs[i].place);
+  return declared;
+}
+
 std::string python_list(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : ", ") + quoted(word);
@@ -179,8 +190,8 @@ std::string print_python_reproducer(const Finding& finding, const FindingContext
   const std::string callers = finding.minimal.callers > 1 ? ", num_runners=2" : "";
   out += "package = torch._inductor.package.load_package(package_path, " + quoted(model) + callers + ")\n";
   std::string result = "    return inputs\n";
-  if (!context.input_devices.empty())
-    result = "    return on_devices(inputs, " + python_list(context.input_devices) + ")\n";
+  const std::vector<std::string> devices = devices_of(finding.minimal, context.input_devices);
+  if (!devices.empty()) result = "    return on_devices(inputs, " + python_list(devices) + ")\n";
   const PythonCalls calls = python_calls(finding.minimal, context.then_python, result, has_eager);
   out += calls.constants + "\n\n";
   if (context.flat_arguments) {
@@ -200,7 +211,7 @@ std::string print_python_reproducer(const Finding& finding, const FindingContext
       out += "    args, kwargs = nested(inputs)\n    return program.module(check_guards=False)(*args, **kwargs)\n";
     eager = "runs[\"eager\"] = attempt(\"eager\", eager)\n";
   }
-  if (!context.input_devices.empty()) out += kOnDevices;
+  if (!devices.empty()) out += kOnDevices;
   for (size_t n = 0; n < context.before_python.size(); ++n)
     out += "\n\ndef make_inputs_before_" + std::to_string(n) + "():\n" + indented(context.before_python[n]) + result;
   out += calls.makers;

@@ -7,6 +7,7 @@
 
 #include "campaign/audit.h"
 #include "campaign/package_session.h"
+#include "generators/audit_call_probes.h"
 #include "generators/audit_probes.h"
 #include "generators/catalog.h"
 #include "generators/rapidcheck_choices.h"
@@ -22,6 +23,12 @@ namespace aotifuzz {
 namespace {
 
 constexpr int64_t kElementsMax = 1 << 20;  // as `fuzz` has it
+
+/// As the driver shows it, without asking CUDA.
+bool has_gpu() {
+  std::error_code ignored;
+  return std::filesystem::exists("/dev/nvidia0", ignored) || std::filesystem::exists("/dev/dxg", ignored);
+}
 
 /// A line that is overwritten, on a terminal.
 void show(const AuditProgress& progress) {
@@ -83,11 +90,17 @@ int AuditCommand::run() {
   std::optional<CompileTrace> trace;
   if (!trace_.empty()) trace = read_compile_trace(trace_, session.info());
   const CaseModel model(session.contract(), bounds);
+  std::vector<Case> bases = audit_bases(model);
+  std::vector<AuditProbe> probes = audit_probes(model);
+  AuditCallProbes calls;
+  if (!bases.empty()) calls = audit_call_probes(session.contract(), bases.front(), has_gpu());
+  probes.insert(probes.begin(), calls.probes.begin(), calls.probes.end());
   const AuditSubjectMatter subject{session.info(),
                                    session.triage(),
                                    bounds,
-                                   audit_bases(model),
-                                   audit_probes(model),
+                                   std::move(bases),
+                                   std::move(probes),
+                                   std::move(calls.untried),
                                    [&](Case& c) { set_plain_values(session.contract(), c); },
                                    session.finding_context(),
                                    std::filesystem::absolute(package_).lexically_normal().string(),

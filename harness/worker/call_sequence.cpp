@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "oracles/host_values.h"
+#include "worker/device_graph.h"
 #include "worker/error_text.h"
 #include "worker/kernel_calls.h"
 #include "worker/run_values.h"
@@ -113,7 +114,9 @@ std::string CallSequence::prepare(const Case& c) {
 
 Subject::Results CallSequence::call_package(const Case& c, const CaseInputs& values, StderrCapture* errors,
                                             std::vector<at::Tensor>* tensors) const {
-  const std::vector<c10::IValue> inputs = run_values(c, values, parts_.input_devices, parts_.device, tensors);
+  const std::vector<c10::Device> devices =
+      parts_.device ? input_devices(c, parts_.input_devices, parts_.device->device()) : std::vector<c10::Device>();
+  const std::vector<c10::IValue> inputs = run_values(c, values, devices, parts_.device, tensors);
   return parts_.package->run(inputs, c.input_checks, errors);
 }
 

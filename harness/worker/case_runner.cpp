@@ -76,7 +76,7 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful
   current.careful = careful;
   current.judge_kernels = careful || (parts_.kernels_every != 0 && chance % parts_.kernels_every == 0);
   current.runs_despite_index_error = careful || chance % kIndexErrorEvery == 0;
-  if (current.parsed.inputs.size() != parts_.contract->inputs.size()) {
+  if (current.parsed.inputs.size() - current.parsed.surplus_inputs() != parts_.contract->inputs.size()) {
     stopped("parse", OutcomeKind::kRejected, Stage::kParse, "the case has another number of inputs than the program");
     return report;
   }
@@ -88,6 +88,10 @@ CaseReport CaseRunner::run(uint64_t id, std::string_view case_text, bool careful
   try {
     set_stage(Stage::kMaterialise);
     if (parts_.allocator) parts_.allocator->begin_run({.stage = Stage::kMaterialise, .poison = kPoison[0]});
+    if (parts_.device)
+      current.devices = input_devices(current.parsed, input_devices_, parts_.device->device());
+    else
+      require_on_host(current.parsed);
     current.inputs = std::make_unique<CaseInputs>(current.parsed);
     std::optional<ConstantsUpdate> constants;
     if (current.parsed.constants != CaseConstants::kExported) update_constants(current, report, &constants);

@@ -66,6 +66,7 @@ class CaseRunner {
     bool judge_kernels = false;
     bool trace_kernels = false;  ///< some verdict asks where its wrong value comes from
     std::vector<Violation> broken;
+    std::vector<c10::Device> devices;  ///< per input; empty: all on the CPU
     std::unique_ptr<CaseInputs> inputs;
     RunRecords records;
   };

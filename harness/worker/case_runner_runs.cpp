@@ -122,7 +122,7 @@ void CaseRunner::run_reference(Current& current, const RunRequest& request, RunR
   ReferenceProgram& program = hook && parts_.host_reference ? *parts_.host_reference : *parts_.reference;
   std::vector<at::Tensor> tensors;
   const std::vector<c10::IValue> inputs =
-      values(current, on_device ? input_devices_ : std::vector<c10::Device>(), &tensors);
+      values(current, on_device ? current.devices : std::vector<c10::Device>(), &tensors);
   const ReferenceProgram::Options options{
       .node_hook = hook.get(), .wide = hook != nullptr, .recorder = parts_.recorder};
   const auto start = std::chrono::steady_clock::now();
@@ -180,7 +180,7 @@ void CaseRunner::probe_memory(Current& current) {
   set_stage(Stage::kSubjectAgain);
   parts_.device->begin_run({.poison = kPoison[0], .at_start = true, .protect_freed = true});
   std::vector<at::Tensor> tensors;
-  parts_.package->run(values(current, input_devices_, &tensors), current.parsed.input_checks, parts_.errors);
+  parts_.package->run(values(current, current.devices, &tensors), current.parsed.input_checks, parts_.errors);
   parts_.device->end_run();
 }
 
@@ -201,7 +201,7 @@ void CaseRunner::judge_kernels(Current& current, RunRecord& record) {
 }
 
 void CaseRunner::run_package(Current& current, const RunRequest& request, RunRecord& record) {
-  const std::vector<c10::IValue> inputs_given = values(current, input_devices_, &record.inputs_after);
+  const std::vector<c10::IValue> inputs_given = values(current, current.devices, &record.inputs_after);
   const bool kernels = request.kind == RunKind::kSubjectKernels;
   if (kernels) {
     std::vector<at::Tensor> inputs;

@@ -1,5 +1,7 @@
 #include "worker/device_graph.h"
 
+#include <stdexcept>
+
 namespace aotifuzz {
 namespace {
 
@@ -21,6 +23,21 @@ std::vector<c10::Device> input_devices(const Contract& contract, c10::Device dev
   std::vector<c10::Device> out;
   for (const InputSpec& input : contract.inputs) out.push_back(placed(input.device, device));
   return out;
+}
+
+std::vector<c10::Device> input_devices(const Case& c, std::vector<c10::Device> declared, c10::Device device) {
+  declared.resize(c.inputs.size(), device);
+  for (size_t i = 0; i < declared.size(); ++i) {
+    if (c.inputs[i].place == CasePlace::kHost) declared[i] = c10::Device(c10::kCPU);
+    if (c.inputs[i].place == CasePlace::kDevice) declared[i] = device;
+  }
+  return declared;
+}
+
+void require_on_host(const Case& c) {
+  for (const CaseInput& input : c.inputs)
+    if (input.place == CasePlace::kDevice)
+      throw std::invalid_argument("input " + input.name + " lies on a GPU: the worker of a CPU package has none");
 }
 
 Graph graph_on(const Graph& graph, c10::Device device) {

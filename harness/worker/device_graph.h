@@ -18,4 +18,10 @@ c10::Device placed(const std::string& exported, c10::Device device);
 /// The same of each of the contract's inputs.
 std::vector<c10::Device> input_devices(const Contract& contract, c10::Device device);
 
+/// The same for the inputs of `c`, of which it may place some elsewhere. `declared`: of the program's inputs.
+std::vector<c10::Device> input_devices(const Case& c, std::vector<c10::Device> declared, c10::Device device);
+
+/// Throws std::invalid_argument when an input lies where a worker without a device cannot put it.
+void require_on_host(const Case& c);
+
 }  // namespace aotifuzz

@@ -17,7 +17,7 @@ bool may_index(const Case& c) { return std::any_of(c.inputs.begin(), c.inputs.en
 
 bool indices_fit(const Contract& contract, const Case& c, std::span<const at::Tensor> inputs) {
   const Expr::Lookup sizes = [&](const std::string& name) { return dimension_value(c, name); };
-  for (size_t i = 0; i < c.inputs.size(); ++i) {
+  for (size_t i = 0; i < contract.inputs.size() && i < c.inputs.size(); ++i) {
     if (!is_integral(c.inputs[i])) continue;
     const ValueRole& role = contract.inputs[i].role;
     if (role.kind != ValueRole::Kind::kIndex || !role.bound) return false;

@@ -10,6 +10,7 @@
 #include "worker/device_copies.h"
 #include "worker/dtype_map.h"
 #include "worker/guard_allocator.h"
+#include "worker/sparse_storage.h"
 
 namespace aotifuzz {
 namespace {
@@ -82,6 +83,21 @@ void for_each_element(const CaseInput& input, const std::vector<int64_t>& stride
   }
 }
 
+/// Writes the elements that the view reaches, and nothing else.
+void fill_elements(const CaseInput& input, char* storage) {
+  const int64_t numel = input.numel(), width = dtype_bytes(input.dtype);
+  std::vector<char> dense(numel * width);
+  fill_values(input.values, input.dtype, numel, dense.data());
+  for_each_element(input, input.effective_strides(),
+                   [&](int64_t i, int64_t at) { std::memcpy(storage + at * width, dense.data() + i * width, width); });
+}
+
+void copy_elements(const CaseInput& input, const char* from, char* to) {
+  const int64_t width = dtype_bytes(input.dtype);
+  for_each_element(input, input.effective_strides(),
+                   [&](int64_t, int64_t at) { std::memcpy(to + at * width, from + at * width, width); });
+}
+
 void fill_block(const CaseInput& input, char* storage, int64_t storage_elements) {
   const int64_t numel = input.numel();
   if (!input.strides && input.offset == 0 && storage_elements == numel) {
@@ -89,11 +105,7 @@ void fill_block(const CaseInput& input, char* storage, int64_t storage_elements)
     return;
   }
   fill_values(input.values, input.dtype, storage_elements, storage);
-  const int64_t width = dtype_bytes(input.dtype);
-  std::vector<char> dense(numel * width);
-  fill_values(input.values, input.dtype, numel, dense.data());
-  for_each_element(input, input.effective_strides(),
-                   [&](int64_t i, int64_t at) { std::memcpy(storage + at * width, dense.data() + i * width, width); });
+  fill_elements(input, storage);
 }
 
 }  // namespace
@@ -103,13 +115,18 @@ CaseInputs::CaseInputs(const Case& c) : case_(&c), block_of_(c.inputs.size(), -1
   // Storages are made once every view of them is known.
   for (size_t b = 0; b < blocks_.size(); ++b) {
     Block& block = blocks_[b];
-    block.storage = make_storage(block.bytes, block.misalign);
+    block.storage = block.sparse() ? make_sparse_storage(block.bytes) : make_storage(block.bytes, block.misalign);
     for (size_t i = 0; i < c.inputs.size(); ++i) {
       if (block_of_[i] != static_cast<int>(b)) continue;
       const CaseInput& input = c.inputs[i];
       if (input.storage_of.empty()) {
         const int64_t width = dtype_bytes(input.dtype);
         char* data = static_cast<char*>(block.storage.mutable_data());
+        if (block.sparse()) {
+          fill_elements(input, data);
+          pristine_[i] = make_view(block.storage, input);
+          continue;
+        }
         fill_block(input, data, block.bytes / width);
         // Bytes past the last whole element, when a view of another width made the storage longer.
         if (const int64_t rest = block.bytes % width) std::memset(data + block.bytes - rest, 0, rest);
@@ -129,7 +146,7 @@ void CaseInputs::add_tensor(const Case& c, size_t index) {
   const int64_t bytes = input.storage_elements() * dtype_bytes(input.dtype);
   if (input.storage_of.empty()) {
     block_of_[index] = static_cast<int>(blocks_.size());
-    blocks_.push_back({bytes, input.misalign_bytes, input.name, {}});
+    blocks_.push_back({bytes, input.misalign_bytes, input.numel() * dtype_bytes(input.dtype), input.name, {}});
     return;
   }
   for (size_t i = 0; i < index; ++i) {
@@ -137,9 +154,18 @@ void CaseInputs::add_tensor(const Case& c, size_t index) {
     block_of_[index] = block_of_[i];
     Block& block = blocks_[block_of_[i]];
     block.bytes = std::max(block.bytes, bytes);
+    block.reached += input.numel() * dtype_bytes(input.dtype);
     return;
   }
   throw std::invalid_argument("view-of " + input.storage_of + ": no earlier input of that name has a storage");
+}
+
+bool CaseInputs::Block::sparse() const { return misalign == 0 && wants_sparse(bytes, reached); }
+
+void CaseInputs::copy_reached(int block, char* to) const {
+  for (size_t i = 0; i < pristine_.size(); ++i)
+    if (block_of_[i] == block)
+      copy_elements(case_->inputs[i], static_cast<const char*>(blocks_[block].storage.data()), to);
 }
 
 std::vector<at::Tensor> CaseInputs::copies_on(std::span<const c10::Device> devices, DeviceRuntime* runtime) const {
@@ -152,7 +178,10 @@ std::vector<at::Tensor> CaseInputs::copies_on(std::span<const c10::Device> devic
     if (const int b = block_of_[i]; b >= 0) {
       const Block& block = blocks_[b];
       if (!storages[b]) {
-        if (device.is_cpu()) {
+        if (device.is_cpu() && block.sparse()) {
+          storages[b] = make_sparse_storage(block.bytes);
+          copy_reached(b, static_cast<char*>(storages[b].mutable_data()));
+        } else if (device.is_cpu()) {
           storages[b] = make_storage(block.bytes, block.misalign);
           if (guard && block.bytes > 0)
             guard->label(static_cast<const char*>(storages[b].data()) - block.misalign, BufferRole::kInput, block.name);

@@ -20,6 +20,8 @@ namespace aotifuzz {
 ///           reads is plausible data, never something that a kernel could not be given.
 /// Aliasing: an input with `storage_of` views that input's storage, in every copy; the storage is as large as the
 ///           largest of its views.
+///           Storages of 1 GiB and more that views hardly reach into hold zeros there instead, and take no memory: an
+///           offset of 2^31 elements costs nothing on the host.
 /// Memory:   from c10's CPU allocator; the guard allocator, where it is installed, is told which input each copy is.
 ///           Storages end where their data ends unless `misalign_bytes` fixes the start.
 /// Throws c10::Error or std::bad_alloc when memory runs out, std::invalid_argument for a view of what has no storage.
@@ -40,9 +42,12 @@ class CaseInputs {
   struct Block {  ///< one storage
     int64_t bytes = 0;
     int64_t misalign = 0;
+    int64_t reached = 0;   ///< bytes of elements of its views
     std::string name;      ///< of the input that it belongs to; others may view it
     c10::Storage storage;  ///< pristine
+    bool sparse() const;   ///< reserved, and touched only where views reach
   };
+  void copy_reached(int block, char* to) const;
   void add_tensor(const Case& c, size_t index);
 
   const Case* case_;

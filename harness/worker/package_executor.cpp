@@ -131,6 +131,7 @@ PackageExecutor::PackageExecutor(const Request& request) {
   }
   note_limits(request);
   const std::vector<InputSpec>& specs = request.contract->inputs;
+  taken_ = specs.size();
   for (size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].kind == CaseInput::Kind::kTensor)
       passed_.push_back(i);
@@ -195,6 +196,8 @@ PackageExecutor::Results PackageExecutor::run(std::span<const c10::IValue> input
     tensors.reserve(passed_.size());
     for (size_t i : passed_)
       if (inputs[i].isTensor()) tensors.push_back(inputs[i].toTensor());
+    for (const c10::IValue& surplus : inputs.subspan(std::min(taken_, inputs.size())))
+      tensors.push_back(surplus.toTensor());
     reset_buffers(instance);
     results.outputs = instance.runner().boxed_run(std::move(tensors));
   } catch (const std::bad_alloc&) {

@@ -26,8 +26,8 @@ namespace aotifuzz {
 ///          its own, so a process can hold both: one instance runs first with the variable unset, the other with it
 ///          set. Constructing loads only; a fork server constructs before it forks and runs nothing.
 /// Inputs:  what Python's loader passes: the tensors among the flat user inputs. Numbers fixed at export and None are
-///          not passed. A number that the program keeps symbolic has no way in: the constructor refuses such a program
-///          (torch 2.11 does not compile one).
+///          not passed; surplus inputs are, after the others. A number that the program keeps symbolic has no way in:
+///          the constructor refuses such a program (torch 2.11 does not compile one).
 /// Constants: in guarded memory where the loader allows it (GuardedConstants); notes() says where it does not.
 /// Buffers: a package keeps what it wrote into its buffers; those named by reset_before_runs() start each run as
 ///          exported.
@@ -68,6 +68,7 @@ class PackageExecutor final : public Subject {
 
   std::unique_ptr<Instance> plain_, checking_;
   std::vector<size_t> passed_;                         ///< positions of the contract's inputs that the package takes
+  size_t taken_ = 0;                                   ///< inputs of the contract; what comes after is surplus
   std::map<std::string, at::Tensor> written_buffers_;  ///< by FQN
   std::vector<std::string> notes_;
 };

@@ -62,6 +62,7 @@ ReferenceProgram::ReferenceProgram(const Program& program, const std::string& ar
 }
 
 void ReferenceProgram::bind_inputs(const Program& program, const Contract& contract) {
+  inputs_taken_ = contract.inputs.size();
   if (program.inputs.size() != compiled_.block->inputs.size()) {
     unsupported_.push_back("graph inputs: their number differs from the signature's");
     return;
@@ -132,6 +133,9 @@ void ReferenceProgram::bind_watched(const ProgramFacts& facts) {
 
 std::vector<c10::IValue> ReferenceProgram::gather(std::span<const c10::IValue> inputs, const Options& options,
                                                   Results& results) {
+  if (inputs.size() != inputs_taken_)
+    throw std::invalid_argument("the program takes " + std::to_string(inputs_taken_) + " inputs, " +
+                                std::to_string(inputs.size()) + " given");
   for (const c10::IValue& input : inputs)
     results.inputs_after.push_back(input.isTensor() ? input.toTensor() : at::Tensor());
   if (options.wide) results.inputs_after = widened(results.inputs_after);

@@ -87,6 +87,7 @@ class ReferenceProgram {
   CompiledGraph compiled_;
   WeightStore weights_;
   std::vector<Source> sources_;
+  size_t inputs_taken_ = 0;  ///< of the user
   std::vector<GraphOutput> outputs_;
   std::vector<int> output_user_input_;  ///< per output: index of the user input that it mutates, or -1
   std::vector<Watch> watches_;

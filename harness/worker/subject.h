@@ -23,8 +23,8 @@ class Subject {
     Outcome outcome;  ///< finished, rejected, out of memory; the stage is the caller's to set
     std::vector<at::Tensor> outputs;
   };
-  /// `inputs` in the contract's order. Never throws for what the subject does. `errors` is where its stderr goes; null:
-  /// the exception's own text is the message.
+  /// `inputs` in the contract's order, then those that are surplus. Never throws for what the subject does. `errors` is
+  /// where its stderr goes; null: the exception's own text is the message.
   virtual Results run(std::span<const c10::IValue> inputs, bool input_checks, StderrCapture* errors) = 0;
 
   /// Weights by FQN that update_constants() can change, as they are now; empty: none.

@@ -93,7 +93,7 @@ CaseReport TraceRunner::run(uint64_t id, std::string_view case_text) {
   };
   Result<Case> parsed = parse_case(case_text);
   if (!parsed) return stopped(parsed.error().what + " (" + parsed.error().where + ")");
-  if (parsed->inputs.size() != parts_.contract->inputs.size())
+  if (parsed->inputs.size() - parsed->surplus_inputs() != parts_.contract->inputs.size())
     return stopped("the case has another number of inputs than the program");
   try {
     load_case_files(*parsed, "");
@@ -108,10 +108,15 @@ CaseReport TraceRunner::run(uint64_t id, std::string_view case_text) {
       if (parts_.allocator) parts_.allocator->begin_run({.stage = stage, .poison = 0xA5});
     };
     set_stage(Stage::kMaterialise);
+    std::vector<c10::Device> devices;
+    if (parts_.device)
+      devices = input_devices(*parsed, input_devices_, parts_.device->device());
+    else
+      require_on_host(*parsed);
     const CaseInputs inputs(*parsed);
     std::vector<at::Tensor> tensors;
     std::vector<c10::IValue> values;
-    for (const at::Tensor& tensor : inputs.copies_on(input_devices_, parts_.device)) {
+    for (const at::Tensor& tensor : inputs.copies_on(devices, parts_.device)) {
       values.push_back(tensor.defined() ? c10::IValue(tensor) : c10::IValue());
       if (tensor.defined()) tensors.push_back(tensor);
     }

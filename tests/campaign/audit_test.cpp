@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "generators/audit_call_probes.h"
 #include "store/corpus_folder.h"
 #include "tests/campaign/fake_executor.h"
 
@@ -45,9 +46,9 @@ class AuditTest : public ::testing::Test {
 
   AuditReport run(const std::function<CaseResult(const Case&)>& answer) {
     executor_ = std::make_unique<FakeExecutor>(answer);
-    const AuditSubjectMatter subject{info_, {info_.contract}, bounds_, {tied_case(5, 3)}, probes_, [](Case&) {},
-                                     {},    "model.pt2",      "",      "2.15.0",          {},      second_values_,
-                                     trace_};
+    const AuditSubjectMatter subject{
+        info_, {info_.contract}, bounds_, {tied_case(5, 3)}, probes_, untried_,       [](Case&) {},
+        {},    "model.pt2",      "",      "2.15.0",          {},      second_values_, trace_};
     return audit(subject, *executor_, options_);
   }
   static const AuditItem& item(const AuditReport& report, const std::string& name) {
@@ -62,6 +63,7 @@ class AuditTest : public ::testing::Test {
   PackageInfo info_;
   ContractBounds bounds_;
   std::vector<AuditProbe> probes_;
+  std::vector<AuditUntried> untried_;
   AuditOptions options_;
   std::unique_ptr<FakeExecutor> executor_;
   std::function<void(Case&)> second_values_;
@@ -253,6 +255,97 @@ TEST_F(AuditTest, WithoutTimeEverythingIsListedAsNotTried) {
   EXPECT_THAT(all, HasSubstr(std::string(kTie) + ": 1 case: no time left"));
   EXPECT_THAT(all, HasSubstr("x.dtype == f32: 1 case: no time left"));
   EXPECT_THAT(all, HasSubstr("x.size(0): some sizes: no time left"));
+}
+
+TEST_F(AuditTest, EachNewWayOfCallingIsALineWhereItHarmsAndNoneWhereItIsRefused) {
+  const AuditCallProbes calls = audit_call_probes(info_.contract, tied_case(4, 3), /*gpu_here=*/false);
+  probes_ = calls.probes;
+  untried_ = calls.untried;
+  const auto is_far = [](const Case& c) { return c.inputs[0].offset > int64_t{1} << 30; };
+  const auto lacks_one = [](const Case& c) { return c.inputs[1].kind == CaseInput::Kind::kNone; };
+  const auto planted = [&](const std::function<bool(const Case&)>& fault, bool legal) {
+    return run([&, legal](const Case& c) {
+      if (fault(c)) return reported({failed("planted", legal, VerdictClass::kMemoryFault)});
+      return violations(info_.contract, c).empty() ? Answering::right() : Answering::refused(false);
+    });
+  };
+  const AuditReport clean = planted([](const Case&) { return false; }, false);
+  EXPECT_EQ(clean.count(AuditWord::kUnsafe), 0);
+  EXPECT_EQ(item(clean, "number of inputs as exported").enforced_off, "refused");
+  EXPECT_EQ(item(clean, "y: a tensor, not None").enforced_off, "refused");
+  EXPECT_EQ(item(clean, "x: elements beyond 2^31").safe, "right in 1 of 1");
+  EXPECT_EQ(item(clean, "x: elements beyond 2^31").declared, "offset free, strides fixed");
+  std::string untried;
+  for (const AuditUntried& one : clean.untried) untried += one.what + ": " + one.why + "\n";
+  EXPECT_THAT(untried, HasSubstr("inputs on a GPU: no GPU here\n"));
+
+  const AuditReport more = planted([](const Case& c) { return c.surplus_inputs() > 0; }, false);
+  ASSERT_EQ(more.count(AuditWord::kUnsafe), 1);
+  EXPECT_EQ(item(more, "number of inputs as exported").lines.at(0).input.surplus_inputs(), 1u);
+  EXPECT_THAT(item(more, "number of inputs as exported").lines.at(0).guard.cpp, HasSubstr("inputs.size() == 2"));
+
+  const AuditReport fewer = planted(lacks_one, false);
+  ASSERT_EQ(fewer.count(AuditWord::kUnsafe), 1);
+  EXPECT_TRUE(lacks_one(item(fewer, "y: a tensor, not None").lines.at(0).input));
+
+  const AuditReport far = planted(is_far, true);
+  ASSERT_EQ(far.count(AuditWord::kUnsafe), 1);
+  EXPECT_TRUE(item(far, "x: elements beyond 2^31").lines.at(0).inside);
+  EXPECT_TRUE(is_far(item(far, "x: elements beyond 2^31").lines.at(0).input));
+}
+
+TEST_F(AuditTest, AnInputOnTheHostIsALineOfAPackageForAGpu) {
+  for (InputSpec& spec : info_.contract.inputs) spec.device = "cuda:0";
+  const AuditCallProbes calls = audit_call_probes(info_.contract, tied_case(4, 3), /*gpu_here=*/true);
+  probes_ = calls.probes;
+  const auto on_host = [](const Case& c) { return c.inputs[0].place == CasePlace::kHost; };
+  const AuditReport report = run([&](const Case& c) {
+    if (on_host(c)) return reported({failed("planted", false, VerdictClass::kMemoryFault)});
+    return violations(info_.contract, c).empty() ? Answering::right() : Answering::refused(false);
+  });
+  ASSERT_EQ(report.count(AuditWord::kUnsafe), 1);
+  const AuditLine& line = item(report, "x.device.type == cuda").lines.at(0);
+  EXPECT_TRUE(on_host(line.input));
+  EXPECT_EQ(line.guard.cpp, "TORCH_CHECK(x.is_cuda(), \"x.device.type == cuda\");");
+  EXPECT_EQ(item(report, "y.device.type == cuda").enforced_off, "refused");
+}
+
+TEST_F(AuditTest, TheCaseOfALineIsReducedAndStillAboutItsRow) {
+  const AuditReport report = run([&](const Case& c) {
+    if (!violations(info_.contract, c).empty()) return Answering::refused(false);
+    return c.inputs[0].sizes[0] >= 100 ? reported({failed("planted")}) : Answering::right();
+  });
+  const AuditLine& rows = item(report, "x.size(0)").lines.at(0);
+  EXPECT_EQ(rows.input.inputs[0].sizes, (std::vector<int64_t>{100, 0}));
+  EXPECT_TRUE(rows.one_minimal);
+  EXPECT_EQ(rows.reproduced, rows.tries);
+  EXPECT_EQ(report.reduced, 1);
+  EXPECT_EQ(report.reduction_cut_short + report.reduction_unconfirmed, 0);
+  EXPECT_GT(report.reduction_runs, 0);
+  // More columns than five are as wrong: the row about rows must not be shown by columns.
+  const AuditReport both = run([&](const Case& c) {
+    if (!violations(info_.contract, c).empty()) return Answering::refused(false);
+    return c.inputs[0].sizes[0] >= 100 || c.inputs[0].sizes[1] > 5 ? reported({failed("planted")}) : Answering::right();
+  });
+  EXPECT_EQ(item(both, "x.size(0)").lines.at(0).input.inputs[0].sizes[0], 100);
+  EXPECT_EQ(item(both, "x.size(1)").lines.at(0).input.inputs[0].sizes[1], 6);
+}
+
+TEST_F(AuditTest, WhatAPlacementBreaksKeepsItsPlacementWhenItIsReduced) {
+  probes_.clear();
+  Case offset = tied_case(4, 3);
+  offset.inputs[0].offset = 1;
+  probes_.push_back({AuditSubject::kPlacement, "x: storage offset and alignment", "offset of 1 element", 0, offset});
+  // The same finding comes of a size as well: reduced to that, the row would be shown by nothing.
+  const AuditReport report = run([&](const Case& c) {
+    if (!violations(info_.contract, c).empty()) return Answering::refused(false);
+    const bool bad = c.inputs[0].offset != 0 || c.inputs[0].sizes[0] == 0;
+    return bad ? reported({failed("planted")}) : Answering::right();
+  });
+  const AuditItem& placement = item(report, "x: storage offset and alignment");
+  ASSERT_EQ(placement.word(), AuditWord::kUnsafe);
+  EXPECT_EQ(placement.lines.at(0).input.inputs[0].offset, 1);
+  EXPECT_EQ(placement.lines.at(0).input.inputs[0].sizes, (std::vector<int64_t>{0, 0}));
 }
 
 TEST_F(AuditTest, TheCaseOfALineIsAFolderToReplay) {

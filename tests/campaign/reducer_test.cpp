@@ -44,6 +44,14 @@ TEST_F(Reduce, AThresholdIsFoundExactlyAndCertified) {
   EXPECT_LE(out.runs, 60);
 }
 
+TEST_F(Reduce, WhatMustBeKeptIsKept) {
+  ReducerOptions options;
+  options.keeps = [](const Case& c) { return c.inputs[0].sizes[0] >= 40; };
+  const Reduction out = reduce(
+      tied_case(300, 77), [](const Case& c) { return c.inputs[0].sizes[0] >= 16; }, options);
+  EXPECT_EQ(out.minimal.inputs[0].sizes, (std::vector<int64_t>{40, 0}));
+}
+
 TEST_F(Reduce, TiedDimensionsMoveTogether) {
   const Reduction out = reduce(tied_case(8, 77), [](const Case& c) { return c.inputs[1].sizes[0] >= 5; });
   EXPECT_EQ(out.minimal.inputs[0].sizes, (std::vector<int64_t>{0, 5}));

@@ -26,7 +26,7 @@ TEST(SanitizerDetail, TheAddressIsPutBesideTheBuffers) {
   const auto log = log_with("Invalid __global__ read of size 8 bytes", "Access to 0x4984200000 is out of bounds");
   const auto fault = locate(log, one_input());
   ASSERT_TRUE(fault);
-  EXPECT_EQ(memory_fault_sentence(*fault), "reads 0 bytes past the end of input idx (16 bytes)");
+  EXPECT_EQ(memory_fault_sentence(*fault), "reads the first byte past the end of input idx (16 bytes)");
   const auto measures = sanitizer_measures(log, fault);
   std::string text;
   for (const auto& [name, value] : measures) text += name + "=" + value + "\n";

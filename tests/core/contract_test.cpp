@@ -277,5 +277,33 @@ TEST(Contract, OpaqueConditionsAreNotChecked) {
   EXPECT_TRUE(violations(contract, legal_case()).empty());
 }
 
+TEST(Violations, OneInputMoreOrFewerIsOneViolation) {
+  Case more = legal_case();
+  more.inputs.push_back(more.inputs[0]);
+  more.inputs.back().surplus = true;
+  ASSERT_EQ(violations(two_inputs(), more).size(), 1u);
+  EXPECT_EQ(violations(two_inputs(), more)[0].text, "number of inputs as exported");
+  EXPECT_EQ(violations(two_inputs(), more)[0].detail, "4 given, 3 declared");
+  EXPECT_EQ(more.surplus_inputs(), 1u);
+  Case fewer = legal_case();
+  fewer.inputs[1] = {};
+  fewer.inputs[1].kind = CaseInput::Kind::kNone;
+  EXPECT_EQ(texts(violations(two_inputs(), fewer)), (std::vector<std::string>{"i: a tensor, not None"}));
+}
+
+TEST(Violations, AnInputOnTheOtherKindOfDeviceIsNamed) {
+  Contract contract = two_inputs();
+  Case c = legal_case();
+  c.inputs[1].place = CasePlace::kHost;
+  EXPECT_TRUE(violations(contract, c).empty()) << "the CPU is where it belongs";
+  c.inputs[1].place = CasePlace::kDevice;
+  ASSERT_EQ(violations(contract, c).size(), 1u);
+  EXPECT_EQ(violations(contract, c)[0].kind, Condition::Kind::kDevice);
+  EXPECT_EQ(violations(contract, c)[0].text, "i.device.type == cpu");
+  EXPECT_EQ(violations(contract, c)[0].detail, "cuda given");
+  contract.inputs[1].device = "cuda:3";
+  EXPECT_TRUE(violations(contract, c).empty()) << "the index is the caller's choice";
+}
+
 }  // namespace
 }  // namespace aotifuzz

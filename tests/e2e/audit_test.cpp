@@ -117,6 +117,30 @@ TEST_F(Audit, HasNothingUnsafeInsideTheContractOfACleanModel) {
   }
 }
 
+TEST_F(Audit, CallsWithOtherInputsAndReachesBeyond32Bits) {
+  PACKED(package, "example.embedding_mlp");
+  const json report = audited(package, {"--time", "30s"});
+  // The loader counts what it is given, with both versions of torch.
+  EXPECT_EQ(item(report, "number of inputs as exported")["enforced_checks_off"], "refused");
+  EXPECT_EQ(item(report, "idx: a tensor, not None")["enforced_checks_off"], "refused");
+  EXPECT_EQ(item(report, "x: elements beyond 2^31")["safe"], "right in 1 of 1");
+  EXPECT_EQ(item(report, "idx: elements beyond 2^31")["safe"], "right in 1 of 1");
+  EXPECT_EQ(item(report, "indices of 2 generated kernels")["safe"], "64 bits");
+  EXPECT_EQ(report["not_judged"].size(), 0u) << report["not_judged"].dump();
+}
+
+TEST_F(Audit, ReducesTheCasesOfUnsafeLines) {
+  PACKED(package, "faults.attention_without_tokens");
+  const json report = audited(package);
+  EXPECT_EQ(report["reduced"], report["counts"]["unsafe"]) << report.dump(1);
+  EXPECT_EQ(report["reduction_cut_short"], 0);
+  const json line = item(report, "q.size(2)")["lines"][0];
+  EXPECT_EQ(line["one_minimal"], true);
+  EXPECT_THAT(line["case"].get<std::string>(), HasSubstr("input q f32[1,"));
+  const Ended replayed = aotifuzz({"replay", line["folder"]});
+  EXPECT_EQ(replayed.exit_code, 1) << replayed.err;
+}
+
 TEST_F(Audit, WhatItDidNotTryIsListed) {
   PACKED(package, "example.embedding_mlp");
   const json report = audited(package, {"--time", "1ms"});

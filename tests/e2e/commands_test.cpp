@@ -361,7 +361,7 @@ TEST(Commands, AStrayReadIsPinnedToKernelBufferAndBrokenRelation) {
   const Ended ended = aotifuzz({"replay", scratch / "case.txt", "--package", package, "--fail-on", "gaps"});
   EXPECT_EQ(ended.exit_code, 1) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("memory-fault read past end of input idx, breaks idx.size(1) == x.size(1)"));
-  EXPECT_THAT(ended.out, HasSubstr("0 bytes past the end of input idx (24 bytes) in cpp_fused_add_embedding_0"));
+  EXPECT_THAT(ended.out, HasSubstr("the first byte past the end of input idx (24 bytes) in cpp_fused_add_embedding_0"));
   EXPECT_THAT(ended.out, HasSubstr("idx.size(1) = 3, x.size(1) = 500"));
   EXPECT_THAT(ended.out, HasSubstr("stack: cpp_fused_add_embedding_0"));
 }

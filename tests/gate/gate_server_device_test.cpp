@@ -118,7 +118,7 @@ TEST(GateServerDevice, DamageNamesTheBuffer) {
   const GateOperator op = judged_on(&device);
   ASSERT_FALSE(op.findings.empty());
   EXPECT_EQ(op.findings.front().kind, "kernel-overruns");
-  EXPECT_EQ(op.findings.front().message, "the kernel writes 0 bytes past the end of input x (28 bytes)");
+  EXPECT_EQ(op.findings.front().message, "the kernel writes the first byte past the end of input x (28 bytes)");
 }
 
 TEST(GateServerDevice, OperatorsWithoutAKernelForItAreNotJudged) {

@@ -27,6 +27,12 @@ say "audit"
 "$bundle/bin/aotifuzz" audit "$model" --time 90s --out "$folder/audit" >"$folder/audit.txt" || failed+=("audit ended with $?")
 cat "$folder/audit.txt"
 grep -q "idx.size(1) == x.size(1)" "$folder/audit.txt" || failed+=("audit: the sizes that nothing ties are not named")
+# An input in the host's memory: refused, or seen to harm; never silently fine for a kernel that reads it on the device.
+grep -E "x.device.type == cuda +required" "$folder/audit.txt" || failed+=("audit: no row for inputs on the CPU")
+grep -E "number of inputs as exported +required +refused" "$folder/audit.txt" || failed+=("audit: one input more is not refused")
+grep -E "indices of .*(32|64) bits" "$folder/audit.txt" || failed+=("audit: the width of the kernels' indices is not known")
+grep -q "inputs on another GPU than the package's: " "$folder/audit.txt" || failed+=("audit: other GPUs are not listed as not tried")
+grep -q "reduced until 1-minimal" "$folder/audit.txt" || failed+=("audit: no case was reduced")
 
 say "run on inputs from files, on tensors that were saved on the GPU, and on wrong ones"
 python3 - "$folder" <<'PY'

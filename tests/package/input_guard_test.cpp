@@ -123,6 +123,22 @@ TEST(InputGuard, NamesOfDtypesAreThoseOfCpp) {
   }
 }
 
+TEST(InputGuard, OfTheNumberOfInputsAndTheirDeviceIsForTheCaller) {
+  Contract of = contract();
+  of.inputs[1].device = "cuda:0";
+  const AuditGuard count = guard_against(of, broken(Condition::Kind::kKind, -1, "number of inputs as exported"));
+  EXPECT_EQ(count.cpp, "TORCH_CHECK(inputs.size() == 2, \"the package takes 2 tensors\");");
+  EXPECT_THAT(count.caller, HasSubstr("len(inputs) == 2"));
+  EXPECT_EQ(guard_against(of, broken(Condition::Kind::kKind, 0, "x: a tensor, not None")).caller,
+            "assert x is not None");
+  const AuditGuard cpu = guard_against(of, broken(Condition::Kind::kDevice, 0, "x.device.type == cpu"));
+  EXPECT_EQ(cpu.caller, "assert x.device.type == \"cpu\"");
+  EXPECT_EQ(cpu.cpp, "TORCH_CHECK(x.is_cpu(), \"x.device.type == cpu\");");
+  EXPECT_THAT(guard_against(of, broken(Condition::Kind::kDevice, 1, "y.device.type == cuda")).cpp,
+              HasSubstr("y.is_cuda()"));
+  EXPECT_THAT(count.python, IsEmpty());
+}
+
 TEST(CppText, HasNoneForWhatCppHasNot) {
   EXPECT_EQ(cpp_text(Expr::make(ExprOp::kPow, {number(2), size("n")})), "");
   EXPECT_EQ(cpp_text(Expr::make(ExprOp::kGe, {Expr::opaque("f(x)"), number(1)})), "");

@@ -64,6 +64,24 @@ TEST(AuditText, UnsafeLeadsWithItsGuardAndItsCase) {
     EXPECT_THAT(text, HasSubstr(part));
 }
 
+TEST(AuditText, SaysHowManyCasesWereReduced) {
+  AuditReport report = example();
+  EXPECT_THAT(print_audit(report), Not(HasSubstr("1-minimal")));
+  report.items[1].lines[0].one_minimal = true;
+  report.reduced = 1;
+  report.reduction_runs = 28;
+  EXPECT_THAT(print_audit(report), HasSubstr("cases of unsafe lines: 1 reduced until 1-minimal, in 28 runs\n"));
+  EXPECT_THAT(print_audit(report), HasSubstr("in fresh processes; its case is 1-minimal"));
+  report.reduction_cut_short = 2;
+  report.reduction_unconfirmed = 3;
+  EXPECT_THAT(print_audit(report), HasSubstr("in 28 runs; 2 not: no time left; 3 left as found: the simpler"));
+  EXPECT_THAT(audit_html(report), HasSubstr("1 reduced until 1-minimal"));
+  const auto root = nlohmann::json::parse(audit_json(report, 1));
+  EXPECT_EQ(root["reduced"], 1);
+  EXPECT_EQ(root["reduction_cut_short"], 2);
+  EXPECT_EQ(root["items"][1]["lines"][0]["one_minimal"], true);
+}
+
 TEST(AuditText, SaysWhatWasCutShortAndWhatNobodyKnows) {
   AuditReport report = example();
   EXPECT_THAT(print_audit(report), Not(HasSubstr("not enough")));

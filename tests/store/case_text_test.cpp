@@ -140,14 +140,38 @@ TEST(CaseText, AMissingLineEndAtTheEndIsFine) {
   EXPECT_EQ(printed_again("aotifuzz-case 1\ninput x f32[] const(1)"), "aotifuzz-case 1\ninput x f32[] const(1)\n");
 }
 
+TEST(CaseText, PlacesAndSurplusInputsAreKept) {
+  const std::string text =
+      "aotifuzz-case 1\ninput x f32[2] const(0) device=cpu\ninput y f32[2] const(0) device=cuda\n"
+      "input z none\ninput e f32[1] const(0) surplus\n";
+  EXPECT_EQ(printed_again(text), text);
+  const Case c = parse_case(text).value();
+  EXPECT_EQ(c.inputs[0].place, CasePlace::kHost);
+  EXPECT_EQ(c.inputs[1].place, CasePlace::kDevice);
+  EXPECT_TRUE(c.inputs[3].surplus);
+  EXPECT_FALSE(c.inputs[0] == c.inputs[1]);
+  EXPECT_EQ(verdict_on("input y f32[4] const(1) device=tpu"), "device is none of declared, cpu, cuda");
+  EXPECT_EQ(verdict_on("input y f32[4] view-of=x device=cpu"),
+            "input y: a view lies where its owner lies: device belongs there");
+  EXPECT_EQ(parse_case("aotifuzz-case 1\ninput e f32[1] const(0) surplus\ninput x f32[1] const(0)\n").error().what,
+            "input x follows one that is surplus: those come last");
+}
+
+TEST(CaseText, AStorageThatHoldsLittleMaySpanMore) {
+  EXPECT_EQ(verdict_on("input y f64[4] const(1) offset=2147483648"), "accepted");
+  EXPECT_EQ(verdict_on("input y f64[4] const(1) offset=17179869184"), "input y: larger than 64 GiB");
+  EXPECT_EQ(verdict_on("input y f64[4] const(1) offset=2147483648 misaligned=8"), "input y: larger than 16 GiB");
+  EXPECT_EQ(verdict_on("input y f64[65536] const(1) offset=2147483648"), "input y: larger than 16 GiB");
+}
+
 TEST(CaseText, WhatCouldNotBeRunIsRefusedWithTheReason) {
   EXPECT_EQ(verdict_on("input y f32[4] const(1)"), "accepted");
   EXPECT_EQ(verdict_on("input y f32[-4] const(1)"), "input y: a size is negative");
   EXPECT_EQ(verdict_on("input y f32[4,2] const(1) strides=[1]"), "input y: as many strides as sizes are needed");
   EXPECT_EQ(verdict_on("input y f32[4] const(1) strides=[-1]"), "input y: a stride is negative");
   EXPECT_EQ(verdict_on("input y f32[4294967296,4294967296] const(1)"), "input y: larger than 16 GiB");
-  EXPECT_EQ(verdict_on("input y f32[4] const(1) strides=[9223372036854775807]"), "input y: larger than 16 GiB");
-  EXPECT_EQ(verdict_on("input y f32[0] const(1) offset=9223372036854775807"), "input y: larger than 16 GiB");
+  EXPECT_EQ(verdict_on("input y f32[4] const(1) strides=[9223372036854775807]"), "input y: larger than 64 GiB");
+  EXPECT_EQ(verdict_on("input y f32[0] const(1) offset=9223372036854775807"), "input y: larger than 64 GiB");
   EXPECT_EQ(verdict_on("input y f32[4] view-of=z"), "input y: view-of z, which is no earlier input");
   EXPECT_EQ(verdict_on("input y f32[4] view-of=y"), "input y: view-of y, which is no earlier input");
   EXPECT_EQ(verdict_on("input y f32[4] view-of=x misaligned=1"),

@@ -79,6 +79,7 @@ inline CaseInput arbitrary_input(const std::string& name, const std::vector<Case
     return input;
   }
   input.misalign_bytes = *rc::gen::element<int64_t>(0, 0, 1, 4, 60);
+  input.place = *rc::gen::element(CasePlace::kDeclared, CasePlace::kDeclared, CasePlace::kHost, CasePlace::kDevice);
   input.values = arbitrary_recipe();
   return input;
 }
@@ -90,6 +91,10 @@ inline Case arbitrary_case() {
   Case c;
   const size_t count = *rc::gen::inRange<size_t>(0, names.size() + 1);
   for (size_t i = 0; i < count; ++i) c.inputs.push_back(arbitrary_input(names[i], c.inputs));
+  for (size_t i = count; i-- > 0 && *rc::gen::inRange(0, 3) == 0;) {
+    if (c.inputs[i].kind != CaseInput::Kind::kTensor) break;
+    c.inputs[i].surplus = true;
+  }
   c.input_checks = *rc::gen::arbitrary<bool>();
   c.runs = *rc::gen::inRange(1, 5);
   c.threads = *rc::gen::inRange(1, 5);

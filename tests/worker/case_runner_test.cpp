@@ -150,6 +150,30 @@ TEST_F(CaseRunnerTest, WhatDoesNotParseOrFitIsReportedAsParse) {
   }
 }
 
+TEST_F(CaseRunnerTest, ASurplusInputIsGivenAndTheReferenceRefusesIt) {
+  const CaseReport report =
+      run(new FakeOracle({{RunKind::kReference, 0}}, 0), good_ + "input e f32[1] const(0) surplus\n");
+  ASSERT_THAT(names(report), ElementsAre("reference"));
+  EXPECT_EQ(report.runs[0].outcome.kind, OutcomeKind::kRejected);
+  EXPECT_THAT(report.runs[0].outcome.message, HasSubstr("the program takes 1 inputs, 2 given"));
+  EXPECT_FALSE(report.reference_accepts);
+}
+
+TEST_F(CaseRunnerTest, AnInputOnTheCpuIsNothingSpecialForAProgramOfTheCpu) {
+  const CaseReport report =
+      run(new FakeOracle({{RunKind::kReference, 0}}, 0), "aotifuzz-case 1\ninput x f32[3] const(0) device=cpu\n");
+  EXPECT_TRUE(report.reference_accepts) << "the CPU is where the program wants it";
+}
+
+TEST_F(CaseRunnerTest, AnInputOnAGpuIsNoCaseForAWorkerWithoutOne) {
+  const CaseReport report =
+      run(new FakeOracle({{RunKind::kReference, 0}}, 0), "aotifuzz-case 1\ninput x f32[3] const(0) device=cuda\n");
+  ASSERT_THAT(names(report), ElementsAre("materialise"));
+  EXPECT_THAT(report.runs[0].outcome.message, HasSubstr("input x lies on a GPU"));
+  ASSERT_EQ(report.verdicts.size(), 1u);
+  EXPECT_EQ(report.verdicts[0].status, VerdictStatus::kSkip);
+}
+
 TEST_F(CaseRunnerTest, InputsThatNoMemoryHoldsAreOutOfMemory) {
   CaseInput huge;
   huge.name = "x";

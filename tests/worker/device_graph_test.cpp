@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace aotifuzz {
 namespace {
 
@@ -57,6 +59,20 @@ TEST(DeviceGraph, ValuesArePlacedWhereTheExportHadThem) {
   EXPECT_EQ(placed("cuda:0", c10::Device(c10::kCUDA, 2)), c10::Device(c10::kCUDA, 2));
   EXPECT_EQ(placed("cpu", c10::Device(c10::kCUDA, 2)), c10::Device(c10::kCPU));
   EXPECT_EQ(placed("cuda:0", c10::kCPU), c10::Device(c10::kCPU));
+}
+
+TEST(DeviceGraph, ACasePlacesItsInputs) {
+  const c10::Device gpu(c10::kCUDA, 1), cpu(c10::kCPU);
+  Case c;
+  c.inputs.resize(3);
+  c.inputs[1].place = CasePlace::kHost;
+  c.inputs[2].surplus = true;
+  EXPECT_EQ(input_devices(c, {gpu, gpu}, gpu), (std::vector<c10::Device>{gpu, cpu, gpu}));
+  c.inputs[0].place = CasePlace::kDevice;
+  EXPECT_EQ(input_devices(c, {cpu, cpu}, gpu), (std::vector<c10::Device>{gpu, cpu, gpu}));
+  EXPECT_THROW(require_on_host(c), std::invalid_argument);
+  c.inputs[0].place = CasePlace::kHost;
+  EXPECT_NO_THROW(require_on_host(c));
 }
 
 }  // namespace
