@@ -89,7 +89,7 @@ int TraceCommand::run() {
     options.arguments.save = std::filesystem::absolute(save_).string();
   }
   const Case input = case_.empty() ? example_case(info.contract) : read_one_case(case_).input;
-  if (input.inputs.size() != info.contract.inputs.size())
+  if (input.inputs.size() - input.surplus_inputs() != info.contract.inputs.size())
     throw HarnessError("the case is not one for this package: it has " + std::to_string(input.inputs.size()) +
                            " inputs, the package takes " + std::to_string(info.contract.inputs.size()),
                        case_, "give a case of this package");
