@@ -32,6 +32,27 @@ std::string called(const Expr& expr, const std::string& function) {
   return text.empty() ? "" : function + text;
 }
 
+/// Sizes, strides and offsets are not; a scalar's value may be.
+bool may_be_negative(const Expr& e) {
+  if (e.op() == ExprOp::kInt) return e.value() < 0;
+  if (e.op() == ExprOp::kSymbol) return !e.name().ends_with(")");
+  return e.op() == ExprOp::kNeg || e.args().empty() ||
+         std::any_of(e.args().begin(), e.args().end(), [](const Expr& arg) { return may_be_negative(arg); });
+}
+
+/// Division that rounds down, as Python's does. C++'s rounds towards zero: (n - 1) / 32 of n = 0 would be 0.
+std::string division(const Expr& e) {
+  return may_be_negative(e) ? called(e, "c10::div_floor_integer<int64_t>") : joined(e, " / ");
+}
+
+/// What Python's division leaves, which has the sign of the divisor.
+std::string remainder(const Expr& e) {
+  const std::string plain = joined(e, " % ");
+  if (plain.empty() || !may_be_negative(e)) return plain;
+  const std::string by = cpp_text(e.args()[1]);
+  return "((" + plain + " + " + by + ") % " + by + ")";
+}
+
 /// "x.size(1)" -> ("x", 1); none for a stride, an offset or a scalar.
 std::optional<std::pair<std::string, int>> size_of(const std::string& name) {
   const size_t at = name.rfind(".size(");
@@ -175,10 +196,10 @@ std::string cpp_text(const Expr& e) {
       return joined(e, " * ");
     case ExprOp::kNeg:
       return "-" + joined(e, "");
-    case ExprOp::kFloorDiv:  // of sizes, which are not negative
-      return joined(e, " / ");
+    case ExprOp::kFloorDiv:
+      return division(e);
     case ExprOp::kMod:
-      return joined(e, " % ");
+      return remainder(e);
     case ExprOp::kMax:
       return e.args().size() == 2 ? called(e, "std::max<int64_t>") : "";
     case ExprOp::kMin:

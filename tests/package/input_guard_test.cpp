@@ -142,7 +142,14 @@ TEST(InputGuard, OfTheNumberOfInputsAndTheirDeviceIsForTheCaller) {
 TEST(CppText, HasNoneForWhatCppHasNot) {
   EXPECT_EQ(cpp_text(Expr::make(ExprOp::kPow, {number(2), size("n")})), "");
   EXPECT_EQ(cpp_text(Expr::make(ExprOp::kGe, {Expr::opaque("f(x)"), number(1)})), "");
-  EXPECT_EQ(cpp_text(Expr::make(ExprOp::kFloorDiv, {size("n"), number(2)})), "(n / 2)");
+  const Expr rows = size("x.size(0)"), less = Expr::make(ExprOp::kAdd, {rows, number(-1)});
+  EXPECT_EQ(cpp_text(Expr::make(ExprOp::kFloorDiv, {rows, number(2)})), "(x.size(0) / 2)");
+  EXPECT_EQ(cpp_text(Expr::make(ExprOp::kMod, {rows, number(2)})), "(x.size(0) % 2)");
+  // What may be negative is divided as Python divides it.
+  EXPECT_EQ(cpp_text(Expr::make(ExprOp::kFloorDiv, {less, number(32)})),
+            "c10::div_floor_integer<int64_t>(" + cpp_text(less) + ", 32)");
+  EXPECT_EQ(cpp_text(Expr::make(ExprOp::kMod, {less, number(32)})), "(((" + cpp_text(less) + " % 32) + 32) % 32)");
+  EXPECT_EQ(cpp_text(Expr::make(ExprOp::kFloorDiv, {size("n"), number(2)})), "c10::div_floor_integer<int64_t>(n, 2)");
 }
 
 }  // namespace
