@@ -36,7 +36,7 @@ struct CaseInput {
   bool zero_tensor = false;                     ///< torch._efficientzerotensor: no storage at all
   CasePlace place = CasePlace::kDeclared;
   bool surplus = false;  ///< one more than the program takes; such inputs are tensors and come last
-  ValueRecipe values;                           ///< ignored when storage_of is set (the values are the other's)
+  ValueRecipe values;    ///< ignored when storage_of is set (the values are the other's)
 
   // scalars
   Number scalar = int64_t{0};

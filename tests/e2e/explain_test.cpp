@@ -91,7 +91,8 @@ TEST_F(Explain, AnIndexThatAnInputHolds) {
   EXPECT_EQ(fact(index, "kernel"), "cpp_fused_add_embedding_0");
   EXPECT_THAT(fact(index, "guards the load"), HasSubstr("weight tokens.weight"));
   EXPECT_THAT(conclusion(report), HasSubstr("the reference does too"));
-  // Kernels of 2.12 and older wrap negative indices around: there, the least index that is refused is the first too large.
+  // Kernels of 2.12 and older wrap negative indices around: there, the least index that is refused is the first too
+  // large.
   EXPECT_THAT(report["minimal_case"].get<std::string>(),
               AnyOf(HasSubstr("input idx i64[1,1] const(-1)"), HasSubstr("input idx i64[1,1] const(100)")));
   // The text alone says the same of kernel and input.
