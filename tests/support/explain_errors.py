@@ -33,6 +33,31 @@ def no_fake():
     torch.export.export(Model(), (torch.ones(3),))
 
 
+def halves(library):
+    """A model of an operator in Python whose fake promises one row too many."""
+    halve = torch.library.custom_op(f"{library}::halve", lambda x: x[: x.shape[0] // 2].clone(), mutates_args=(), schema="(Tensor x) -> Tensor")
+    halve.register_fake(lambda x: x.new_empty((x.shape[0] // 2 + 1, *x.shape[1:])))
+
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return halve(x * 2) + 1
+
+    return Model()
+
+
+def wrong_fake():
+    torch.compile(halves("explain_fake"))(torch.ones(8, 3))
+
+
+def python_operator():
+    """The package in a process that has not imported the operator, as a program in C++ never has."""
+    program = torch.export.export(halves("explain_python"), (torch.ones(8, 3),))
+    with tempfile.TemporaryDirectory() as folder:
+        package = torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/model.pt2")
+        load = f"import torch; torch._inductor.aoti_load_package({package!r})(torch.ones(8, 3))"
+        print(subprocess.run([sys.executable, "-W", "ignore", "-c", load], capture_output=True, text=True).stderr)
+
+
 def data_dependent():
     class Model(torch.nn.Module):
         def forward(self, x):
@@ -87,6 +112,8 @@ def checked(x, idx):
 
 
 section("custom-op-no-fake", no_fake)
+section("custom-op-fake", wrong_fake)
+section("size-or-stride", lambda: torch._C._dynamo.guards.assert_size_stride(torch.ones(4, 3), (5, 3), (3, 1)))
 section("data-dependent", data_dependent)
 section("export-constraint", constraint)
 section("program-refuses", program_refuses)
@@ -103,4 +130,6 @@ section("package-damaged", cut_short)
 section("input-device", lambda: checked(torch.ones(4, 7, 16, device="meta"), torch.zeros(4, 7, dtype=torch.int64)))
 if torch.__version__ >= "2.13":  # older packages have no such checks, and would read past the end
     section("input-layout", lambda: checked(torch.ones(4, 7, 16), torch.zeros(4, 9, dtype=torch.int64)))
+if torch.__version__ >= "2.15":  # older ones say no more than that the operator is missing
+    section("python-custom-op", python_operator)
 print("== end", flush=True)
