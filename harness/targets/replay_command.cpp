@@ -125,7 +125,7 @@ void ReplayCommand::declare(CLI::App& app) {
   package_.declare(app);
   app.add_option("--times", times_, "Runs of each case, each in a fresh process")->capture_default_str();
   app.add_option("--timeout", timeout_, "Time limit of one case")->capture_default_str();
-  app.add_option("--pack-timeout", pack_timeout_, "With several versions: time limit of packing one model; 0s = none")
+  app.add_option("--pack-timeout", pack_timeout_, "With several versions: time limit of packing one model")
       ->capture_default_str();
   app.add_option("--memory-mib", memory_mib_,
                  "Memory that cases may take beyond the loaded package, in MiB; 0 = no limit")
