@@ -18,6 +18,7 @@ using nlohmann::json;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 /// The row of that name among what was found; null when it is not there.
 json row(const json& report, const std::string& pattern) {
@@ -43,6 +44,12 @@ std::string steps(const json& report) {
   for (const json& step : report.value("steps", json::array()))
     out += step["step"].get<std::string>() + ": " + step["result"].get<std::string>() + "\n";
   return out;
+}
+
+/// "2.15.0+cu132"
+std::string compiled_by(const std::string& package) {
+  const json about = json::parse(aotifuzz({"inspect", package, "--json"}).out, nullptr, false);
+  return about.is_object() && about.contains("pack") ? about["pack"].value("torch", "") : "";
 }
 
 class Explain : public ::testing::Test {
@@ -133,7 +140,13 @@ TEST_F(Explain, AnIndexThatAnotherCallComputes) {
 
 TEST_F(Explain, APackageOfTorchAloneTellsTheSame) {
   PACKED(package, "example.embedding_mlp.stock");
-  const json index = row(explain_text("Error: index out of bounds: 0 <= tmp2 < 100L", package), "index-out-of-bounds");
+  // Kernels of 2.12 and older check the index after they have wrapped it around: another variable.
+  json index;
+  for (const char* variable : {"tmp2", "tmp4"}) {
+    index = row(explain_text("Error: index out of bounds: 0 <= " + std::string(variable) + " < 100L", package),
+                "index-out-of-bounds");
+    if (fact(index, "kernel") == "cpp_fused_add_embedding_0") break;
+  }
   EXPECT_EQ(fact(index, "kernel"), "cpp_fused_add_embedding_0");
   EXPECT_THAT(index["at_fault"].get<std::string>(), HasSubstr("the values of input arg6_1"));
   EXPECT_THAT(fact(index, "guards the load"), HasSubstr("weight tokens.weight"));
@@ -259,6 +272,10 @@ TEST_F(Explain, NanNamesWhoMakesIt) {
   PACKED(package, "explain_models.logarithm");
   const json made = explain({"--case", input("input x f32[3,3] const(-1.0)\n"), "--package", package});
   EXPECT_THAT(conclusion(made), HasSubstr("makes it of inputs without NaN"));
+  const std::string torch = compiled_by(package);
+  ASSERT_THAT(torch, StartsWith("2."));
+  // On the CPU, older ones do not check inputs for NaN.
+  if (torch.starts_with("2.11.") || torch.starts_with("2.12.")) return;
   const json given = explain({"--case", input("input x f32[3,3] const(nan)\n"), "--package", package}, 1);
   EXPECT_THAT(row(given, "nan")["at_fault"].get<std::string>(), HasSubstr("input x holds it already"));
 }
