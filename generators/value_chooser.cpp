@@ -117,6 +117,11 @@ void set_plain_values(const Contract& contract, Case& c) {
       choose_scalar(simplest, contract, contract.inputs[i], input);
       continue;
     }
+    // Without the program nobody knows which integers are indices; 0 is one into anything.
+    if (!contract.declared && dtype_is_integral(input.dtype)) {
+      input.values = ValueRecipe{};
+      continue;
+    }
     input.values = styles_of(contract.inputs[i])[0].make(simplest, value_context(contract, c, i));
     if (value_kind_has_seed(input.values.kind)) input.values.seed = i + 1;
   }

@@ -17,7 +17,7 @@ void choose_values(Choices& choices, const Contract& contract, Case& c);
 bool choose_special_values(Choices& choices, const Contract& contract, Case& c);
 bool has_special_values(const Contract& contract);
 
-/// The simplest values of each input, no two inputs alike.
+/// The simplest values of each input, no two inputs alike; of a program that nobody has, integers are 0.
 void set_plain_values(const Contract& contract, Case& c);
 
 /// What a style may draw on, for one input of `c`.

@@ -151,7 +151,7 @@ void add_too_strict(const PackageInfo& info, const AuditAxis& axis, ChecksMode m
   item->lines.push_back(std::move(line));
 }
 
-void add_unreached(const AuditAxis& axis, AuditItem* item) {
+void add_unreached(const Contract& contract, const AuditAxis& axis, AuditItem* item) {
   AuditLine line;
   line.word = AuditWord::kUnreached;
   line.inside = true;
@@ -159,8 +159,8 @@ void add_unreached(const AuditAxis& axis, AuditItem* item) {
     return answer.broken.empty() && !answer.off.reference_accepts && answer.off.answer == Answer::kRefused;
   });
   if (raises != "none") {
-    line.what =
-        fmt::format("{} = {}: declared, and the reference itself raises with the values tried", axis.name, raises);
+    line.what = fmt::format("{} = {}: declared, and {} with the values tried", axis.name, raises,
+                            contract.declared ? "the reference itself raises" : "the package refuses them");
     item->lines.push_back(line);
   }
   const int64_t last = axis.answers.empty() ? -1 : axis.answers.rbegin()->first;
@@ -307,7 +307,7 @@ AuditDraft draft_axis(const PackageInfo& info, const AuditAxis& axis, ChecksMode
   }
   add_too_strict(info, axis, ChecksMode::kOff, &item);
   add_too_strict(info, axis, ChecksMode::kOn, &item);
-  add_unreached(axis, &item);
+  add_unreached(info.contract, axis, &item);
   return out;
 }
 

@@ -31,10 +31,6 @@ Case example_case(const Contract& contract) {
       return std::find(input.sizes.begin(), input.sizes.end(), 0) == input.sizes.end();
     });
     if (!full || !violations(contract, c).empty()) continue;
-    // Without the program nobody knows which integers are indices; 0 is one into anything.
-    for (CaseInput& input : c.inputs)
-      if (!contract.declared && input.kind == CaseInput::Kind::kTensor && dtype_is_integral(input.dtype))
-        input.values = ValueRecipe{};
     return c;
   }
   throw HarnessError("no input that the contract allows was found", "the package",

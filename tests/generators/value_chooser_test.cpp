@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -82,6 +83,21 @@ TEST(ValueChooser, PlainValuesDifferBetweenInputs) {
   Case c = sized("product", {3, 4});
   set_plain_values(sample_contract("product"), c);
   EXPECT_FALSE(c.inputs[0].values == c.inputs[1].values);
+}
+
+TEST(ValueChooser, IntegersOfAProgramThatNobodyHasAreZero) {
+  Contract contract = sample_contract("index");
+  const auto index = std::find_if(contract.inputs.begin(), contract.inputs.end(),
+                                  [](const InputSpec& input) { return dtype_is_integral(input.dtype); });
+  ASSERT_NE(index, contract.inputs.end());
+  const size_t at = static_cast<size_t>(index - contract.inputs.begin());
+  for (const bool declared : {true, false}) {
+    contract.declared = declared;
+    const ShapeModel model(contract, ContractBounds{});
+    Case c = model.make_case(SlotValues(model.slots().size(), 3));
+    set_plain_values(contract, c);
+    EXPECT_EQ(c.inputs[at].values == ValueRecipe{}, !declared);
+  }
 }
 
 }  // namespace
